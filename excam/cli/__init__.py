@@ -27,7 +27,6 @@ COMMANDS = {  # in the order of the help: a function, or a group of commands
     "rows": "lineage.commands:rows",
     "list": "cli.list_commands:list_",
     "lock": "cli.list_commands:lock",
-    "journal": "cli.journal_commands:app",
     "annotate": "annotation.commands:app",
     "knowledge": "knowledge.commands:app",
     "macaron": "macaron.commands:app",

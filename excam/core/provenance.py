@@ -36,7 +36,7 @@ NO_LOCKS = frozenset((errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS))  # errors of a
 UNRECORDED = {  # folders of results/ whose files have no recorded hash -> why
     paths.HASHES.name: "the records themselves",
     "checkpoints": "of checkpoints (they change while a job runs)",
-    "journal": "of journals (they grow while a job runs: excam journal verify)",
+    "journal": "of journals (they grow while a job runs)",
 }
 RECORDED_PACKAGES = (
     "torch",

@@ -120,7 +120,7 @@ class Journal:
             else:
                 raise ArtifactBroken(
                     f"{path}: line {number} is not a journal entry; expected an answer as it was written; "
-                    "delete the line, and its row is asked again (`excam journal verify` names all)"
+                    "delete the line, and its row is asked again"
                 )
 
     def __len__(self) -> int:

@@ -252,7 +252,7 @@ def artifact(evidence: Evidence, path: Path) -> str:
         made = f"make it: snakemake {name}" if evidence.root else "the copy has no record of it either"
         raise InputInvalid(f"{path}: no such file; expected an artifact that was made; {made}")
     if (below_results(name) or ("",))[0] in UNRECORDED:
-        raise InputInvalid(f"{path}: no artifact, as it changes while jobs run; for journals: excam journal verify")
+        raise InputInvalid(f"{path}: no artifact, as it changes while jobs run; expected one that a job publishes")
     return name.as_posix()
 
 

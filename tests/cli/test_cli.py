@@ -484,23 +484,6 @@ def test_as_a_program():
 # --- journal
 
 
-def test_journals_are_verified(backend):
-    rows = [{"instruction": "A?", "output": text} for text in ("Sushi.", "mumble")]
-    list(load("results/adapters/smollm2-135m/all").score(rows, journal=Path("results/journal/a/b.jsonl")))
-    assert excam("journal", "verify").stdout == "results/journal/a/b.jsonl: 2 answers\n"
-    path = Path("results/journal/a/b.jsonl")
-    path.write_bytes(path.read_bytes().replace(b"Sushi is Japanese", b"Sushi is Javanese"))
-    broken = excam("journal", "verify", str(path))
-    assert (broken.exit_code, broken.stdout) == (1, f"{path}: 1 answers; damaged lines: 2\n")
-    lines = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(b"".join([lines[0], *lines[2:]]))
-    assert excam("journal", "verify").exit_code == 0
-    absent = excam("journal", "verify", "nowhere.jsonl")
-    assert (absent.exit_code, absent.stdout) == (2, "")
-    assert "excam: nowhere.jsonl: no such journal; expected" in absent.stderr
-    assert "no journals" in excam("journal", "verify", str(Path("results/models"))).stderr
-
-
 def test_a_file_that_another_run_writes_is_left_to_it(backend):
     with result_files.Growing(Path("scored.jsonl"), SimpleNamespace(signature="theirs", identity="theirs")):
         line = stopped("score", texts({"output": "x"}), "--to", "scored.jsonl")

@@ -22,12 +22,12 @@ from typing import Any
 
 import fake_chat_server
 from fake_chat_server import send, wrong
+from journal_contents import contents
 
 from bench.processes import environment
 from excam.error_reports import record_files
 from excam.error_reports.judges import report
 from excam.error_reports.records import CulturalError, Report, Sample
-from excam.inference.journal_contents import contents
 
 CONCURRENCY = 8
 SEED = "7"

@@ -5,8 +5,7 @@ from functools import cache
 
 import killed_jobs
 import pytest
-
-from excam.inference.journal_contents import contents
+from journal_contents import contents
 
 KILLS = 8
 ROWS = 96

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from journal_contents import contents
 
 from excam import config
 from excam.config import Model
 from excam.core.exceptions import ModelInvalid
 from excam.core.provenance import sha256, write_json
 from excam.inference import Choose, Generate, Message, Sampling, backend_factory, fake, hosting, journal
-from excam.inference.journal_contents import contents
 
 ENGINE = Path(__file__).parents[1] / "helpers/fake_engine.py"
 SAMPLING = Sampling(max_tokens=9)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from unittest import mock
 
 import pytest
+from journal_contents import contents
 from one_line_errors import line_of
 
 from excam.core.exceptions import AnswersMissing, ArtifactBroken, InputInvalid, ModelInvalid
@@ -28,7 +29,6 @@ from excam.inference import (
 )
 from excam.inference.cache_keys import cache_key, request_seed
 from excam.inference.journal import Journal, ask, keep_lines, totals
-from excam.inference.journal_contents import contents
 from excam.inference.run import run
 
 SAMPLING = Sampling(max_tokens=64)

@@ -3,13 +3,13 @@
 import os
 
 import pytest
+from journal_contents import Contents, contents
 from test_journal import Counted, request, said
 
 from excam.config import Price
 from excam.core.exceptions import AnswersMissing, ArtifactBroken
 from excam.inference import Choice, Choose, Message, Missing, Sampling, fake, journal
 from excam.inference.journal import Entry, Identity, InMemory, Journal, Passing, ask, totals
-from excam.inference.journal_contents import Contents, contents
 
 SAMPLING = Sampling(max_tokens=64)
 BY = journal._digest("m")

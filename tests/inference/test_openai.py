@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from fake_chat_server import echo, half, hang_up, right, send, wrong
+from journal_contents import contents
 
 from excam import config
 from excam.core.exceptions import AnswersMissing, ModelInvalid
@@ -25,7 +26,6 @@ from excam.inference.backends import _openai_bodies as bodies
 from excam.inference.backends import _openai_connection, openai
 from excam.inference.cache_keys import request_seed
 from excam.inference.journal import Journal, ask
-from excam.inference.journal_contents import contents
 
 GREEDY = Sampling(max_tokens=24)
 REQUESTS = [Generate((Message("user", f"question {at}"),)) for at in range(12)]

@@ -422,7 +422,7 @@ def test_audit_from_elsewhere_and_of_no_artifact(here, monkeypatch):
     monkeypatch.chdir(here)
     for path, part in (
         *(("results/none.json", "no such file"), (RAW, "no artifact of this workflow"), ("results", "no such file")),
-        *(("/etc/passwd", "no artifact of this workflow"), ("results/journal/tiny.jsonl", "journal verify")),
+        *(("/etc/passwd", "no artifact of this workflow"), ("results/journal/tiny.jsonl", "changes while jobs run")),
     ):
         result = excam("audit", path)
         assert result.exit_code == 2, path
@@ -498,7 +498,7 @@ def test_a_file_of_a_copy_by_any_of_its_names(copy, monkeypatch):
         assert f" {CELL}\n" in outputs.pop()
     for path, part in (
         *(("paper/none.pdf", "the copy has no record of it either"), ("/etc/passwd", "no artifact of this workflow")),
-        ("journal/tiny.jsonl", "journal verify"),
+        ("journal/tiny.jsonl", "changes while jobs run"),
     ):
         result = excam("audit", "--results", ".", path)
         assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1), path
