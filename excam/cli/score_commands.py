@@ -94,7 +94,7 @@ class ScoringOptions:
     repeat: Annotated[int, typer.Option(help="number of judgements by each model; needs --temperature")] = 1
     temperature: Annotated[float, typer.Option(help="0: greedy decoding; above 0: sampled, with fixed seeds")] = 0.0
     combine: Annotated[
-        str | None, typer.Option(help="score of several judgements: mean (by default), median or reciprocal-rank")
+        str | None, typer.Option(help="score of several judgements: mean (by default) or median")
     ] = None
 
 

@@ -1,4 +1,4 @@
-"""Several judgements of one pair: how far they agree, on which words, and three ways to combine their scores.
+"""Several judgements of one pair: how far they agree, on which words, and two ways to combine their scores.
 
 The judgements are of several models, which reduces self-bias, or of one model sampled repeatedly at a temperature.
 """
@@ -9,14 +9,13 @@ import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import Any, Literal, get_args
 
 from excam.scoring.spans import Report
 
-Combine = Literal["mean", "median", "reciprocal-rank"]
+Combine = Literal["mean", "median"]
 COMBINE: tuple[Combine, ...] = get_args(Combine)
-OUTLIER = 2.0  # standard deviations from the mean; farther scores are left out (GEMBA v2, WMT 2025)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,24 +108,5 @@ def _marks(where: str, reports: Sequence[Report]) -> Iterator[Marked]:
 
 
 def combined(scores: Sequence[float], how: Combine) -> float:
-    """Return one score for several: their mean, their median, or their mean weighted by reciprocal rank.
-
-    "reciprocal-rank" follows GEMBA v2: scores more than two standard deviations from the mean are left out, the others
-    have the weights 1, 1/2, 1/3, ... The abstract does not say how scores are ranked; here by their distance from the
-    median, which favours neither good nor bad scores. Scores at equal distance share their weights.
-    """
-    if how == "mean":
-        return statistics.fmean(scores)
-    if how == "median":
-        return statistics.median(scores)
-    mean, spread = statistics.fmean(scores), statistics.pstdev(scores)
-    inliers = [
-        score for score in scores if abs(score - mean) <= OUTLIER * spread + 1e-9
-    ]  # a tolerance for rounding, so that equal scores are all kept
-    middle = statistics.median(inliers)
-    near = sorted((round(abs(score - middle), 9), score) for score in inliers)
-    weights: list[float] = []
-    for _, group in groupby(near, key=lambda pair: pair[0]):
-        ranks = range(len(weights) + 1, len(weights) + 1 + len(list(group)))
-        weights += [statistics.fmean(1 / rank for rank in ranks)] * len(ranks)
-    return statistics.fmean([score for _, score in near], weights)
+    """Return one score for several: their mean or their median."""
+    return statistics.fmean(scores) if how == "mean" else statistics.median(scores)

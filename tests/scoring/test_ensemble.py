@@ -131,12 +131,12 @@ def test_where_it_is_even_what_was_found_is_shown(two_adapters, loaded):
 
 
 def test_the_signature_names_every_judge(two_adapters, loaded):
-    opened = excam.load(two_adapters, repeat=3, temperature=0.7, combine="reciprocal-rank")
+    opened = excam.load(two_adapters, repeat=3, temperature=0.7, combine="median")
     singles = [excam.load(folder).described for folder in two_adapters]
     version = excam.load(two_adapters[0]).signature.rpartition("|")[2]
     times = "|rep:3,temp:0.7"
     judges = f"{{{singles[0]}{times}}}+{{{singles[1]}{times}}}"
-    assert opened.signature == f"excam|combine:reciprocal-rank|{judges}|{version}"
+    assert opened.signature == f"excam|combine:median|{judges}|{version}"
     assert {result.signature for result in opened.score(ROWS)} == {opened.signature}
     assert excam.load(two_adapters).signature == f"excam|combine:mean|{{{singles[0]}}}+{{{singles[1]}}}|{version}"
     short = excam.load(two_adapters, max_tokens=64)

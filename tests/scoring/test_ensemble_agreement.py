@@ -17,18 +17,6 @@ def report(*spans, where="output", severity="major"):
     [
         ([-5.0, 1.0], "mean", -2.0),
         ([-5.0, 0.9, 0.8], "median", 0.8),
-        ([-5.0], "reciprocal-rank", -5.0),
-        # median -6: -6 weighs 1, -5 1/2, -10 1/3
-        ([-5.0, -6.0, -10.0], "reciprocal-rank", (-6 - 5 / 2 - 10 / 3) / (1 + 1 / 2 + 1 / 3)),
-        # median -5: -5 weighs 1, -4 and -6 are equally near and share 1/2 and 1/3
-        ([-6.0, -5.0, -4.0], "reciprocal-rank", -5.0),
-        # mean -3, standard deviation 6: -21 is three of them away and left out
-        ([-1.0] * 9 + [-21.0], "reciprocal-rank", -1.0),
-        ([-1.0] * 9 + [-21.0], "mean", -3.0),
-        # mean .2, standard deviation .4: 1 is exactly two of them away, and the last of five
-        ([1.0, 0, 0, 0, 0], "reciprocal-rank", 0.2 / (1 + 1 / 2 + 1 / 3 + 1 / 4 + 1 / 5)),
-        # mean 1/6, standard deviation .3727: 1 is 2.236 of them away
-        ([1.0, 0, 0, 0, 0, 0], "reciprocal-rank", 0.0),
     ],
 )
 def test_combinations_by_hand(scores, how, expected):
