@@ -93,9 +93,7 @@ class ScoringOptions:
     ] = None
     repeat: Annotated[int, typer.Option(help="number of judgements by each model; needs --temperature")] = 1
     temperature: Annotated[float, typer.Option(help="0: greedy decoding; above 0: sampled, with fixed seeds")] = 0.0
-    combine: Annotated[
-        str | None, typer.Option(help="score of several judgements: mean (by default) or median")
-    ] = None
+    combine: Annotated[str | None, typer.Option(help="score of several judgements: mean (by default) or median")] = None
 
 
 OFFLINE = Annotated[bool, typer.Option("--offline", help="open no connection, as with EXCAM_OFFLINE=1")]

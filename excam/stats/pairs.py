@@ -96,10 +96,7 @@ class Pairs:
 
     def counts_at(self, epsilon: float) -> EpsilonCounts:
         """Return the counts when differences up to `epsilon` are metric ties."""
-        return self.counts_for_reach(epsilon, self.reach(epsilon))
-
-    def counts_for_reach(self, epsilon: float, reach: NDArray[np.intp]) -> EpsilonCounts:
-        """Return the counts when each cell is tied with the cells before its `reach`."""
+        reach = self.reach(epsilon)
         above, same = self._descend(reach)
         return EpsilonCounts(epsilon, reach, same - self._same, self._above - above)
 
