@@ -306,7 +306,7 @@ def test_without_files_everything_that_is_recorded_is_verified(here):
     assert all(f" {path}\n" in result.stdout for path in artifacts)
     size = sum(path.stat().st_size for path in (*artifacts, Path(RAW)))
     said = f"read {size / 1e6:,.1f} MB: {len(artifacts)} files below results/ and 1 that they were made of; "
-    unrecorded = ("2 of checkpoints (they change while a job runs)", "1 of journals (they grow while a job runs: ")
+    unrecorded = ("2 of checkpoints (they change while a job runs)", "1 of journals (they grow while a job runs)")
     assert result.stderr.splitlines()[-2].startswith(said)
     assert all(part in result.stderr.splitlines()[-2] for part in (*unrecorded, "1 unfinished (of a job that runs"))
     assert len(counted) == 4

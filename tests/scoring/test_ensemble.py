@@ -170,7 +170,7 @@ def test_a_single_judgement_is_the_default_and_no_ensemble(adapter, loaded, tmp_
         ({"repeat": 3}, "greedy answers are all the same"),
         ({"repeat": 0}, "expected 1 or more"),
         ({"temperature": -1}, "temperature -1: expected 0 or more"),
-        ({"combine": "max", "repeat": 2, "temperature": 1}, "combine: found max; expected mean, median, rec"),
+        ({"combine": "max", "repeat": 2, "temperature": 1}, "combine: found max; expected mean, median"),
         ({"combine": "mean"}, "--combine: found for one judgement; expected --repeat or several models; leave it out"),
     ],
 )
