@@ -72,7 +72,7 @@ def write(name: str, digest: str, all_rows: Sequence[Result]) -> str:
         f"{_mean(about)}<p>Judged as <code>{escape(signature)}</code></p>\n"
         f"{_warnings(rows)}"
         f"<p>File <code>{escape(name)}</code>, sha256 <code>{digest}</code></p>\n</details>\n"
-        + report_charts.charts(rows, groups, about),
+        + report_charts.charts(rows, about),
         legend=legend(rows, about),
         foot=report_charts.tables(groups, whole, about),
         columns=("Report",),

@@ -190,18 +190,6 @@ def test_the_worst_text_stands_above_with_its_passage_and_what_a_score_means():
     assert 'class="worst"' not in report_page.write("a.jsonl", "0" * 64, [judged(1, "Fine.")])
 
 
-def test_bars_of_means_begin_at_0_also_below_it():
-    """Of a metric without a range: three systems with means of -3, -1 and 1, so bars from 0 on a width of 4."""
-    about = Description(title="Quality")
-    rows = [
-        replace(judged(n, system=system), score=score, metric=about)
-        for n, (system, score) in enumerate((("a", -3.0), ("b", -1.0), ("c", 1.0)))
-    ]
-    chart = report_page.write("a.jsonl", "0" * 64, rows).split("<h2>Systems</h2>")[1].split("</ul>")[0]
-    drawn = re.findall(r'class="plain" x="([\d.]+)" width="([\d.]+)"', chart)
-    assert drawn == [("0.0", "75.0"), ("50.0", "25.0"), ("75.0", "25.0")]
-
-
 def test_rows_that_are_not_known_are_counted_apart_from_failures():
     about = replace(EXCAM, certainty="probability of the verdict", legend="how sure")
     parts = {"expected": "a tamada", "evidence": ["feast.md"], "margin": -0.12345678, "sure": False}
