@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from excam.core.exceptions import InputInvalid
 from excam.scoring import given_rows, summary
-from excam.scoring.metric import Description, Metric, Row
+from excam.scoring.metric import Metric, Row
 from excam.scoring.results import Result
 
 
@@ -45,34 +45,14 @@ class Problem(BaseModel):
     error: str = Field(examples=["rows: column output: not found; found text; give --output NAME"])
 
 
-class ServedMetric(BaseModel):
-    """The metric, and the columns that it reads."""
-
-    name: str
-    columns: tuple[str, ...]
-    optional: tuple[str, ...]
-    values: tuple[str, ...]
-    stand_ins: dict[str, str]
-    without: tuple[str, ...]
-    scores_blank: bool
-    description: Description
-
-
 class Health(BaseModel):
     """The state of the server. Rows sent while it is loading wait."""
 
     status: str = Field(examples=["ready"], description="loading, ready, failed or stopping")
     signature: str
-    metric: ServedMetric
     waiting: int = Field(ge=0, description="rows in the queue")
     queue: int = Field(ge=1, description="limit of rows in the queue")
     max_rows: int = Field(ge=1, description="limit of rows in one request")
-
-
-def served(metric: Metric) -> ServedMetric:
-    """Return what clients are told of a metric."""
-    names = ServedMetric.model_fields
-    return ServedMetric(**{name: getattr(metric, name) for name in names})
 
 
 def read(body: bytes, metric: Metric, max_rows: int) -> list[Row]:

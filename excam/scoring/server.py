@@ -98,7 +98,6 @@ def health(request: Request) -> messages.Health:
     return messages.Health(
         status=queue.status,
         signature=queue.judge.signature,
-        metric=messages.served(queue.judge.metric),
         waiting=queue.waiting,
         queue=queue.limit,
         max_rows=queue.max_rows,

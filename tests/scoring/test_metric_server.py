@@ -365,7 +365,7 @@ def test_any_metric_is_served():
     ]
     with serving("--metric", "acre-equivalent") as url:
         assert post(url, {"rows": rows}).json()["results"] == json.loads(json.dumps([row.to_dict() for row in here]))
-        assert HTTP.get(f"{url}/health").json()["metric"]["name"] == "acre-equivalent"
+        assert HTTP.get(f"{url}/health").json()["signature"].startswith("acre-equivalent|")
 
 
 def test_a_queue_that_no_request_fits(tmp_path):
