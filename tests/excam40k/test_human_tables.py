@@ -404,6 +404,13 @@ def test_tables_of_hardly_anything_hold_no_numbers():
     assert all(len(line) == len(human_agreement.COLUMNS) for line in agreed)
 
 
+def test_pages_say_how_many_answers_were_replaced():
+    counted = human_answers.counts(campaigns.small(2), [campaigns.answer(0, "b")])
+    replaced = "; 3 replaced by later ones of the same annotator.\n"
+    assert replaced in human_pages.page_agreement([], {**counted, "superseded": 3})
+    assert "replaced" not in human_pages.page_agreement([], {**counted, "superseded": 0})
+
+
 def test_pages_show_what_others_wrote_as_text(tmp_path):
     validation_campaign = campaigns.small(2, language="<b>|x|</b>", annotators=2)
     made = [campaigns.answer(0, name) for name in "ab"]
