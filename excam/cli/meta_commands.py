@@ -42,6 +42,10 @@ def meta(
     system: Annotated[
         str | None, typer.Option(help="column of the systems that wrote the texts; by default system, or scored rows'")
     ] = None,
+    within: Annotated[
+        list[str] | None,
+        typer.Option(help="numbers of pairs inside one value of this column too, e.g. language; again for more"),
+    ] = None,
     part: Annotated[
         list[str] | None,
         typer.Option(help="part of the scored rows as a metric of its own, e.g. surface; again for more"),
@@ -58,7 +62,8 @@ def meta(
 
     Each metric on its own rows and on those that all of them scored; failures are counted and in no number. With
     --group, also for each value: its rows with the rows of no group that share a cluster, e.g. an error with its twins.
-    Tie-calibrated accuracy is over all pairs of rows, with --item the mean over items at one epsilon, as in WMT.
+    Tie-calibrated accuracy is over all pairs of rows, with --item the mean over items at one epsilon, as in WMT. Where
+    rows name their systems, also system by system.
 
     Example: excam meta scored.csv --label rating; excam meta ratings.csv excam.jsonl rubric.jsonl --item question
     """
@@ -66,10 +71,10 @@ def meta(
     from excam.scoring import meta_baselines, meta_display, meta_rows, result_files
 
     with exit_on_error():
-        files = scored or []
+        files, facets = scored or [], within or []
         if twice := meta_rows.given_twice(files):
             raise InputInvalid(f"{twice}: given twice; expected each metric once")
-        named = {"system": system} if system else {}
+        named = {name: name for name in facets if name not in meta_rows.FACETS} | ({"system": system} if system else {})
         labels = meta_rows.read_gold(
             gold,
             meta_rows.GoldColumns(
@@ -80,12 +85,12 @@ def meta(
         columns = meta_rows.read_metrics(results | {file: list(result_files.read(file)) for file in files}, part or ())
         aligned = [meta_rows.aligned(column, labels.rows) for column in columns]
         rows = meta_rows.completed(labels.rows, aligned, is_clustered=bool(cluster or item))
-        meta_rows.require_facets(rows, named)
+        meta_rows.require_facets(rows, [*facets, *named])
         labels, columns = meta_rows.without_repeated(replace(labels, rows=rows), aligned)
         shared = [row for row in labels.rows if all(each.scores.get(row.id) is not None for each in columns)]
         further = surface_baselines()
         columns += meta_baselines.baselines(shared, further, seed)
-        result = evaluating.evaluate(labels, columns, seed)
+        result = evaluating.evaluate(labels, columns, seed, facets)
         say(f"{gold}: {meta_rows.convention(labels, label)}")
         if as_json:
             for line in result.lines():

@@ -14,7 +14,7 @@ from typing import Any
 from excam.core.exceptions import InputInvalid
 from excam.scoring import meta_numbers, worth
 from excam.scoring.meta_baselines import CONSTANT
-from excam.scoring.meta_numbers import Agreement, Scale
+from excam.scoring.meta_numbers import Agreement, Scale, Systems
 from excam.scoring.meta_rows import Column, Gold, Labels, aligned, shortest
 from excam.scoring.metric import Direction
 from excam.stats.permutation import holm
@@ -79,6 +79,7 @@ class Result:
     agreements: tuple[Agreement, ...]
     tests: tuple[Test, ...]
     untested: tuple[Untested, ...]
+    systems: tuple[Systems, ...] = ()  # empty if rows do not name their systems
 
     def lines(self) -> Iterator[dict[str, Any]]:
         """Yield JSON-ready lines, each with its kind."""
@@ -87,6 +88,7 @@ class Result:
         kinds = (
             ("rows", self.joined),
             ("agreement", self.agreements),
+            ("systems", self.systems),
             ("test", self.tests),
             ("untested", self.untested),
         )
@@ -94,8 +96,8 @@ class Result:
             yield from ({"kind": kind, **asdict(value)} for value in values)
 
 
-def evaluate(labels: Labels, columns: Sequence[Column], seed: int = 0) -> Result:
-    """Return how the metrics go with the labels.
+def evaluate(labels: Labels, columns: Sequence[Column], seed: int = 0, within: Sequence[str] = ()) -> Result:
+    """Return how the metrics go with the labels, also of pairs `within` each of these facets, which all rows have.
 
     Raises InputInvalid for the same metric twice, labels that are all equal, a metric without a labelled row, and two
     metrics without a labelled row in common.
@@ -104,6 +106,7 @@ def evaluate(labels: Labels, columns: Sequence[Column], seed: int = 0) -> Result
         labels: the labelled rows
         columns: scores of each metric, baselines among them
         seed: of intervals and tests
+        within: facets of which both rows of a pair have one value; none: all pairs alone
     """
     gold = labels.rows
     _refuse_twice(columns)
@@ -122,31 +125,46 @@ def evaluate(labels: Labels, columns: Sequence[Column], seed: int = 0) -> Result
     scale = min(row.label for row in gold), max(row.label for row in gold)
     agreements: list[Agreement] = []
     for group, rows in _groups(gold).items():
-        for column in columns:
-            own_and_common = _on_own_and_common(column, rows, common, scale, seed)
-            agreements += [replace(numbers, group=group) for numbers in own_and_common]
+        for facet in ("", *within) if not group else ("",):
+            for column in columns:
+                both = _on_own_and_common(column, rows, common, scale, seed, facet)
+                agreements += [replace(numbers, group=group) for numbers in both]
     tests, untested = _tests(gold, columns, seed)
     without_text = sum(row.text is None for row in gold if row.id in common)
     counts = len(gold), labels.without_label, labels.repeated, without_text, len(common)
-    whole = {numbers.metric: numbers for numbers in reversed(agreements) if not numbers.group}
+    whole = {numbers.metric: numbers for numbers in reversed(agreements) if not numbers.group and not numbers.within}
     return Result(
         *counts,
         tuple(_with_worth(*each, whole[each[0].metric], gold) for each in zip(joined, columns, strict=True)),
         tuple(agreements),
         tests,
         untested,
+        systems=tuple(_systems(gold, columns, common, seed)),
     )
 
 
 def _on_own_and_common(
-    column: Column, rows: Sequence[Gold], common: set[str], scale: Scale, seed: int
+    column: Column, rows: Sequence[Gold], common: set[str], scale: Scale, seed: int, within: str
 ) -> list[Agreement]:
     """Return a metric's numbers on its own rows and on those that all scored; computed once if these are equal."""
-    numbers = meta_numbers.agreement(column, rows, scale, seed)
+    numbers = meta_numbers.agreement(column, rows, scale, seed, within)
     shared = [row for row in rows if row.id in common]
     if len(shared) == numbers.n:
         return [numbers, replace(numbers, on="common", failures=0)]
-    return [numbers, replace(meta_numbers.agreement(column, shared, scale, seed), on="common")]
+    return [numbers, replace(meta_numbers.agreement(column, shared, scale, seed, within), on="common")]
+
+
+def _systems(gold: Sequence[Gold], columns: Sequence[Column], common: set[str], seed: int) -> Iterator[Systems]:
+    if not meta_numbers.has_systems(gold):
+        return
+    shared = [row for row in gold if row.id in common]
+    for column in columns:
+        numbers = meta_numbers.systems(column, gold, "own", seed)
+        scored = sum(column.scores.get(row.id) is not None for row in gold)
+        if numbers and len(shared) == scored:
+            yield from (numbers, replace(numbers, on="common"))
+        else:
+            yield from filter(None, (numbers, meta_numbers.systems(column, shared, "common", seed)))
 
 
 def _refuse_twice(columns: Sequence[Column]) -> None:

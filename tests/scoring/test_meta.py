@@ -431,6 +431,17 @@ def test_the_place_of_a_system_is_of_the_other_questions_and_equal_within_it(mon
     )
 
 
+@pytest.mark.parametrize(("names", "count", "are_systems"), [("ab", 4, True), ("abc", 5, False), ("a", 4, False)])
+def test_systems_are_two_names_and_each_comes_twice(names, count, are_systems):
+    rows = [
+        meta_rows.Gold(str(n), n % 2, str(n), (), "", None, facets={"system": names[n % len(names)]})
+        for n in range(count)
+    ]
+    assert meta_numbers.has_systems(rows) is are_systems
+    listed = [column.name for column in meta_baselines.baselines(rows, {})]
+    assert ("(system)" in listed) is (len(names) > 1)
+
+
 def test_baselines_of_systems_words_and_surface_then_length():
     gold = [
         meta_rows.Gold(f"{n}", n % 3, f"{n}", (), "", "x" * (n % 4), facets={"system": "ab"[n % 2]}) for n in range(24)
@@ -449,27 +460,37 @@ def test_baselines_of_systems_words_and_surface_then_length():
     assert [baseline.name for baseline in meta_baselines.baselines(nameless, {})] == ["(constant)"]
 
 
-def test_pairs_within_an_item(tmp_path):
+def test_pairs_within_a_language_and_within_an_item(tmp_path):
     """Every number of pairs is that of a list of pairs."""
     rows = answers()
     gold = write(tmp_path / "gold.jsonl", rows)
     scores = {row["id"]: float(len(row["output"]) + (row["language"] == "de") * 9) for row in rows}
-    records = lines(gold, scored(tmp_path / "m.jsonl", scores), "--item", "instruction")
-    (numbers,) = of_kind("agreement", records, metric="m", on="own")
+    records = lines(gold, scored(tmp_path / "m.jsonl", scores), "--item", "instruction", "--within", "language")
+    numbers = {record["within"]: record for record in of_kind("agreement", records, metric="m", on="own")}
 
     def signs(same):
         for i, j in combinations(rows, 2):
             if all(i[name] == j[name] for name in same):
                 yield np.sign(i["label"] - j["label"]), np.sign(scores[i["id"]] - scores[j["id"]])
 
-    tau = correlation.kendall([row["label"] for row in rows], list(scores.values()))
-    assert numbers["kendall"]["value"] == pytest.approx(tau)
-    assert numbers["kendall"]["low"] < tau < numbers["kendall"]["high"]
+    pairs = list(signs(["language"]))
+    tau = sum(a * b for a, b in pairs) / (sum(a != 0 for a, _ in pairs) * sum(b != 0 for _, b in pairs)) ** 0.5
+    assert numbers["language"]["kendall"]["value"] == pytest.approx(tau)
+    assert numbers["language"]["kendall"]["low"] < tau < numbers["language"]["kendall"]["high"]
+    assert numbers[""]["kendall"]["value"] == pytest.approx(
+        correlation.kendall([r["label"] for r in rows], list(scores.values()))
+    )
     ordered = [(1 + a * b) / 2 for a, b in signs(["instruction"]) if a]
-    assert (numbers["pairs"], numbers["ordered"]["value"]) == (len(ordered), pytest.approx(np.mean(ordered)))
+    for record in numbers.values():
+        assert (record["pairs"], record["ordered"]["value"]) == (len(ordered), pytest.approx(np.mean(ordered)))
+    binary = [row | {"label": int(row["label"] > 3)} for row in rows]
+    auc = lines(write(tmp_path / "b.jsonl", binary), tmp_path / "m.jsonl", "--within", "language")
+    first, *_ = of_kind("agreement", auc, within="language")
+    rows = binary
+    assert first["auc"]["value"] == pytest.approx(np.mean([(1 + a * b) / 2 for a, b in signs(["language"]) if a]))
 
 
-def test_scored_rows_name_their_systems(tmp_path):
+def test_systems_are_compared_where_scored_rows_name_them(tmp_path):
     rows = answers()
     gold = write(
         tmp_path / "gold.jsonl", [{k: v for k, v in row.items() if k not in ("system", "language")} for row in rows]
@@ -483,7 +504,9 @@ def test_scored_rows_name_their_systems(tmp_path):
         for row in rows
     ]
     file = write(tmp_path / "m.jsonl", [result.to_dict() for result in results])
-    assert of_kind("rows", lines(gold, file), metric="(system)")
+    records = lines(gold, file)
+    assert [record["level"]["systems"] for record in of_kind("systems", records, metric="m")] == [3, 3]
+    assert "soft accuracy" in run(gold, file).stdout
 
 
 def test_baselines_need_no_scored_file(tmp_path):
@@ -499,7 +522,8 @@ def test_baselines_need_no_scored_file(tmp_path):
 
 def test_rows_without_the_facet_of_an_option_are_refused(files, tmp_path):
     gold, facts, _ = files
-    assert "no column country; found error, id, label, question" in refused(gold, facts, "--system", "country")
+    assert "48 of 48 labelled rows without language, e.g. id 0/right" in refused(gold, facts, "--within", "language")
+    assert "no column country; found error, id, label, question" in refused(gold, facts, "--within", "country")
     some = write(tmp_path / "some.jsonl", [row | {"who": "x" * (at > 2)} for at, row in enumerate(GOLD)])
     assert "3 of 48 labelled rows without system" in refused(some, facts, "--system", "who")
     assert "No (system): it needs the system of every row" in run(gold, facts).stdout

@@ -19,6 +19,7 @@ from excam.stats.binary_gold import association
 from excam.stats.grouped_pairs import GroupedPairs
 from excam.stats.icc import icc11
 from excam.stats.sign_permutation import pairwise_sign_permutation, sign_permutation
+from excam.stats.system_level import system_level
 from excam.stats.words_regression import predictions_from_words
 
 WORDS = ["greet", "bow", "shake", "hands", "kiss", "cheek", "nod"]
@@ -44,7 +45,7 @@ def made(clusters, seed):
 
 
 def statistics(rows):
-    gold, a, b, cluster, group, _, _, text = map(list, zip(*rows, strict=True))
+    gold, a, b, cluster, group, system, item, text = map(list, zip(*rows, strict=True))
     yes, predicted, other = ([value > 0 for value in column] for column in (gold, a, b))
     step, ones = np.subtract(a, b), [1.0] * len(a)
     by_cluster = {name: [row[1] for row in rows if row[3] == name] for name in dict.fromkeys(cluster)}
@@ -75,6 +76,7 @@ def statistics(rows):
         "tie-calibrated": correlation_permutation(gold, a, b, clusters=cluster, draws=20, measure="tie-calibrated"),
         "tie-calibrated by item": tie_calibration_by_item(gold, a, group),
         "sampled pairs": sampled_tie_calibration(gold, a, 200),
+        "systems": system_level(gold, a, system, item, draws=100),
         "words": sorted(zip(text, np.round(by_words, 6).tolist(), strict=True)),
     }
 
@@ -127,8 +129,10 @@ def test_of_mirrored_differences_the_interval_is_symmetric(clusters, sizes):
 @pytest.mark.parametrize("unit", [1000, 0.1, 3, 1e-9])
 def test_ties_of_decimals_are_the_same_in_any_unit(unit):
     for seed in range(20):
-        columns = zip(*((row[0], row[1], row[6]) for row in made(20, seed)), strict=True)
-        gold, scores, items = map(list, columns)
+        columns = zip(*((row[0], row[1], row[4], row[6]) for row in made(20, seed)), strict=True)
+        gold, scores, groups, items = map(list, columns)
+        levels = [system_level([size * score for score in scores], gold, items, groups) for size in (1, unit)]
+        assert levels[0].soft == levels[1].soft
         told = tie_calibrated_accuracy(gold, scores)
         for other in ([unit * score for score in scores], [score + 0.1 for score in scores]):
             again = tie_calibrated_accuracy(gold, other)
