@@ -171,5 +171,5 @@ def _calibration(row: Mapping[str, Any]) -> Calibration:
 
     if row["method"] != "platt":
         raise ValueError("another kind of curve, of an earlier version")
-    names = ("n", "unscored", "errors")
-    return Calibration(*(int(row[name]) for name in names), float(row["slope"]), float(row["intercept"]))
+    n, unscored, errors = (int(row[name]) for name in ("n", "unscored", "errors"))
+    return Calibration(n, unscored, errors, float(row["slope"]), float(row["intercept"]))
