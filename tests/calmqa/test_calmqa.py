@@ -419,7 +419,7 @@ def scored(paths, folder):
     call(calmqa_relevance, *rated, "--to", relevance)
     files = ["--surface", paths["surface"], "--claims", paths["claims"]]
     files += ["--verdicts", verdicts, "--relevance", relevance]
-    call(calmqa_scores, *both, *files, "--to", scores, "--factuality", "f1@k", "--no-claims", "zero")
+    call(calmqa_scores, *both, *files, "--to", scores, "--factuality", "f1@k")
     return tables.read_frame(scores)
 
 

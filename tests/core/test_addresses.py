@@ -48,19 +48,10 @@ def test_servers_behind_one_host_stay_apart():
     assert "deployment=a" not in entry_of("m", "http://host/v1?deployment=a").model.answer_settings
 
 
-@pytest.mark.parametrize(
-    ("where", "address", "variable"),
-    [
-        ("models/served/server/endpoint", "https://host/v1?api-key=s3cret", "key_env"),
-        ("model", "m@https://host/v1?api-key=s3cret", "EXCAM_ENDPOINT_KEY"),
-        ("model", "m@https://me:s3cret@host/v1", "EXCAM_ENDPOINT_KEY"),
-    ],
-)
-def test_the_workflow_takes_no_key_in_an_address(where, address, variable):
-    raw = put(where, address) | ({"texts": "texts"} if where == "model" else {})
-    with pytest.raises(ConfigInvalid, match=f"{where.replace('/', '.')}: a key in the address") as problem:
-        config.load(raw)
-    assert variable in str(problem.value)
+def test_the_workflow_takes_no_key_in_an_address():
+    with pytest.raises(ConfigInvalid, match=r"models\.served\.server\.endpoint: a key in the address") as problem:
+        config.load(put("models/served/server/endpoint", "https://host/v1?api-key=s3cret"))
+    assert "key_env" in str(problem.value)
     assert "s3cret" not in str(problem.value)
 
 

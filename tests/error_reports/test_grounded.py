@@ -530,11 +530,6 @@ def test_without_options_the_models_own_proposal_is_the_rival():
     assert (verdict.errors_found, verdict.parts["margin"]) == (0, pytest.approx(1.0))
 
 
-def test_of_two_words_the_one_to_which_the_question_adds_least_is_marked():
-    verdict, _ = drive(likelihood.judge(replace(ASKED, output="christmas day")), gains(lunar=9.0, christmas=1.0))
-    assert [error.span for error in verdict.report.errors] == ["day"]
-
-
 @pytest.mark.parametrize("tokens", [None, (1,) * 20])
 @pytest.mark.parametrize("logprobs", [None, (-1.0,) * 20])
 def test_a_server_without_likelihoods_or_tokens_of_texts_is_a_failure(logprobs, tokens):
