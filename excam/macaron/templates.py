@@ -112,7 +112,8 @@ def _template(path: Path, number: int, row: Any) -> Template:
     except ValidationError as problem:
         first = problem.errors()[0]
         place = "".join(f"{part}: " for part in first["loc"])
-        found = in_a_line(f"{first['msg'].lower().replace('input should be', 'expected')}; found {first['input']!r:.60}")
+        expected = first["msg"].lower().replace("input should be", "expected")
+        found = in_a_line(f"{expected}; found {first['input']!r:.60}")
         raise InputInvalid(f"{path}: template {number}: {place}{found}; see docs/macaron.md") from None
 
 
