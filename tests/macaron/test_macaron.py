@@ -89,15 +89,15 @@ def test_a_breach_is_one_line(tmp_path, change, problem):
     [
         ("", "found NoneType; expected a list of templates"),
         ("- [", "not readable as YAML"),
-        ("- 3", "template 1: input should be a dictionary"),
+        ("- 3", "template 1: expected a dictionary"),
         ("- {id: 1}", "template 1: question: field required"),
-        ("- {id: x, question: q, slots: {}, options: [], reasoning: [], aspects: [], 'true': t, 'false': f}", "id: input should be a valid integer; found 'x'"),
+        ("- {id: x, question: q, slots: {}, options: [], reasoning: [], aspects: [], 'true': t, 'false': f}", "id: expected a valid integer; found 'x'"),
         ("- {id: 1, question: q, slots: {A: 3}, options: [], reasoning: [], aspects: [], 'true': t, 'false': f}", "slots: A: "),
-        ("- {id: 1, retired: 'no', question: q, slots: {}, options: [], reasoning: [], aspects: [], 'true': t, 'false': f}", "retired: input should be a valid boolean"),
-        ("- {id: 1, question: q, slots: {A: {kind: place, values: x}}, options: [], reasoning: [], aspects: [], 'true': t, 'false': f}", "slots: A: values: input should be a valid tuple"),
-        ("- {id: 1, question: q, slots: {A: {kind: number, low: '1'}}, options: [], reasoning: [], aspects: [], 'true': t, 'false': f}", "slots: A: low: input should be a valid integer"),
+        ("- {id: 1, retired: 'no', question: q, slots: {}, options: [], reasoning: [], aspects: [], 'true': t, 'false': f}", "retired: expected a valid boolean"),
+        ("- {id: 1, question: q, slots: {A: {kind: place, values: x}}, options: [], reasoning: [], aspects: [], 'true': t, 'false': f}", "slots: A: values: expected a valid tuple"),
+        ("- {id: 1, question: q, slots: {A: {kind: number, low: '1'}}, options: [], reasoning: [], aspects: [], 'true': t, 'false': f}", "slots: A: low: expected a valid integer"),
         ("- {id: 2026-99-99}", "not readable as YAML"),
-        ("- {id: 1, question: q, slots: {}, options: 4, reasoning: [], aspects: [], 'true': t, 'false': f}", "options: input should be a valid tuple; found 4"),
+        ("- {id: 1, question: q, slots: {}, options: 4, reasoning: [], aspects: [], 'true': t, 'false': f}", "options: expected a valid tuple; found 4"),
     ],
 )  # fmt: skip
 def test_a_file_that_is_no_list_of_templates(tmp_path, text, problem):
