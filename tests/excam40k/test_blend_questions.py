@@ -137,8 +137,28 @@ def test_answers_of_a_region_that_answers_alike_are_not_wrong(tmp_path):
 )
 def test_a_quantity_is_wrong_if_it_is_far_from_everything_given(tmp_path, format, right, near, far):
     regions = {f"R{place}": [(4, [value])] for place, value in enumerate([*near, *far])}
-    annotate(tmp_path, f"When is it in {{region}}? ({format})", Iran=[(4, [right])], **regions)
-    assert wrong_in("Iran", tmp_path) == set(far)
+    annotate(tmp_path, f"When is it in {{region}}? ({format})", Spain=[(4, [right])], **regions)
+    assert wrong_in("Spain", tmp_path) == set(far)
+
+
+@pytest.mark.parametrize("region", ["Iran", "Ethiopia"])
+def test_a_date_of_another_calendar_is_left_out(tmp_path, region):
+    """Of its region alone, and counted; other quantities are asked there too."""
+    for asked_in, right, others, left_out in (
+        (
+            "MM/DD",
+            "12/31",
+            {"Spain": "03/08", "Peru": "06/24", "Chad": "09/11", "Fiji": "10/10"},
+            {"other-calendar": 1},
+        ),
+        ("Arabic numerals (e.g., 12)", "5", {"Spain": "10", "Peru": "20", "Chad": "40", "Fiji": "80"}, {}),
+    ):
+        answers = {place: [(4, [value])] for place, value in {region: right, **others}.items()}
+        folder = annotate(tmp_path, f"When is it in {{region}}? ({asked_in})", **answers)
+        reading = datasets.read("blend", folder, {"balanced": 0})
+        assert reading.dropped == left_out
+        assert wrong_in("Spain", tmp_path)
+        assert bool(wrong_in(region, tmp_path)) is not bool(left_out)
 
 
 def test_a_date_with_day_and_month_exchanged_and_an_abbreviation_say_nothing(tmp_path):
@@ -148,7 +168,9 @@ def test_a_date_with_day_and_month_exchanged_and_an_abbreviation_say_nothing(tmp
         (MOST, ["pottery", "camel races", "kava drinking", "weaving", "kite fights"], "MW"),
     ):
         regions = {f"R{place}": [(4, [answer])] for place, answer in enumerate(answers)}
-        reading = datasets.read("blend", annotate(tmp_path, question, Iran=[(4, [unsaid])], **regions), {"balanced": 0})
+        reading = datasets.read(
+            "blend", annotate(tmp_path, question, Spain=[(4, [unsaid])], **regions), {"balanced": 0}
+        )
         assert reading.dropped["no-answer-to-the-question"] == 1
         assert not any(unsaid in (sample.answer, *sample.wrong) for sample in reading.samples())
 
