@@ -1,5 +1,7 @@
 """What other annotators say: shares from a file of annotations, and the judge that follows their vote."""
 
+from collections import Counter
+
 from base_samples import SEED, acting, split_up
 
 from excam.core.tables import read_frame
@@ -12,12 +14,12 @@ from excam.stats import accuracy
 COLUMNS = "user,label,id_original,text,parent_text,Age,Sex,Ethnicity simplified,Nationality"
 
 
-def annotated(folder, *votes):
+def annotated(folder, *votes, **settings):
     lines = [
         f"u{number},{label},{post},T.,P.,{20 + number},Male,Asian,India" for number, (post, label) in enumerate(votes)
     ]
     (folder / "EPICorpus.csv").write_text("\n".join([COLUMNS, *lines]) + "\n", encoding="utf-8")
-    return epic.read(folder)
+    return epic.read(folder, **settings)
 
 
 def labelled(*shares):
@@ -34,6 +36,7 @@ def test_agreement_is_the_share_of_the_others_of_the_same_post(tmp_path):
         ("p2", "not"),
         ("p3", "iro"),
         ("p3", "not"),
+        least_agreement=0,
     )
     rows = [(kept.group, kept.label, kept.agreement, kept.asked) for kept in reading.samples()]
     assert rows == [
@@ -42,6 +45,18 @@ def test_agreement_is_the_share_of_the_others_of_the_same_post(tmp_path):
         ("p3", "ironic", 0.0, 1), ("p3", "not ironic", 0.0, 1),
     ]  # fmt: skip
     assert reading.dropped == {"unknown-label": 1}
+
+
+def test_not_ironic_is_left_out_if_too_few_of_the_others_say_so(tmp_path):
+    """Of two, of three and of four others; ironic stays, and so does the label of who judged alone."""
+    posts = {"p1": "nni", "p2": "nnni", "p3": "nnnni", "p4": "nnn", "p5": "n", "p6": "inn"}
+    votes = [(post, {"n": "not", "i": "iro"}[letter]) for post, letters in posts.items() for letter in letters]
+    reading = annotated(tmp_path, *votes)
+    kept = Counter((sample.group, sample.label) for sample in reading.samples())
+    ironic = {(post, "ironic"): 1 for post in ("p1", "p2", "p3", "p6")}
+    assert kept == {**ironic, ("p3", "not ironic"): 4, ("p4", "not ironic"): 3, ("p5", "not ironic"): 1}
+    assert reading.dropped == {"contested": 2 + 3 + 2}
+    assert reading.rows == kept.total() + reading.dropped.total()
 
 
 def test_the_summary_is_what_the_judge_gets_that_follows_the_vote(tmp_path):
