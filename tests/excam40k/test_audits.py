@@ -434,7 +434,7 @@ def test_labels_are_counted_and_must_be_even():
     assert failed(balanced(rows(), more)) == {("labels of right answers", "blend")}
 
 
-TWICE = pl.col("pair").is_in(["blend/0/freeform", "blend/1/freeform"])
+TWICE = pl.col("pair").is_in(["blend/0/listed", "blend/1/listed"])
 MARK = '[{"where": "instruction", "span": "eaten", "severity": "major", "type": "t", "start": 8, "end": 13}]'
 
 
@@ -445,7 +445,7 @@ def outcome(audit: checks.Audit, name: str) -> tuple[str, str]:
 
 def test_an_edited_instruction_is_found():
     """A language model may edit it, as the paper asks it to, and the gold report marks that."""
-    listing = "2 of 600: blend/0/freeform, blend/1/freeform"
+    listing = "2 of 600: blend/0/listed, blend/1/listed"
     edited = with_values(rows(), WRONG & TWICE, instruction=pl.col("instruction").str.replace("drunk", "eaten"))
     marked = with_values(edited, WRONG & TWICE, errors=MARK)
     for frame, soft, expected in (
@@ -460,24 +460,22 @@ def test_an_edited_instruction_is_found():
 
 
 def test_an_answer_that_is_right_and_wrong_is_found():
-    """In one pair; in two pairs of one question; with options only among the same ones."""
+    """In one pair; in two pairs of one question; where options are shown only among the same ones."""
     name = "answers that are right and wrong for one question"
-    (right,) = rows().filter(~WRONG, pair="blend/0/freeform")["output"]
+    (right,) = rows().filter(~WRONG, pair="blend/0/listed")["output"]
     tie = with_values(
-        rows(), WRONG & (pl.col("pair") == "blend/0/freeform"), output=right.replace("tea with", "TEA  with") + "."
+        rows(), WRONG & (pl.col("pair") == "blend/0/listed"), output=right.replace("tea with", "TEA  with") + "."
     )
-    assert outcome(balanced(tie), name) == ("failed", "1: tea with milk (blend/0/freeform)")
+    assert outcome(balanced(tie), name) == ("failed", "1: tea with milk (blend/0/listed)")
     answers = rows().filter(pl.col("base") == "blend/0", WRONG)["output"]
     other = next(n for n in range(1, 4) if OPTIONS[n] in answers[0])  # whose right answer is wrong for blend/0
     one_question = with_values(OF_BASES, pl.col("base") == f"blend/{other}", asked=bases(1)[0].question)
     assert outcome(balanced(rows(), one_question), name)[0] == "failed"
-    assert len(outcome(balanced(rows(), one_question), name)[1].split(", ")) in (2, 3), (
-        "freeform, and with these options"
-    )
     others = with_values(one_question, pl.col("base") == f"blend/{other}", options="rakija|raki")
-    shown = outcome(balanced(rows(), others), name)[1]
-    assert "freeform" in shown
-    assert "options" not in shown
+    assert outcome(balanced(rows(), others), name) == ("passed", "0"), "both pairs show their options"
+    alone = with_values(rows(), pl.col("pair").str.ends_with("/listed"), pair=pl.col("base") + "/freeform")
+    found, shown = outcome(balanced(alone, others), name)
+    assert (found, "/freeform)" in shown, "/options)" in shown) == ("failed", True, False), "shown without them"
 
 
 def test_severities_and_templates_of_the_linter(monkeypatch):

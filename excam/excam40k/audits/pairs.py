@@ -17,7 +17,8 @@ def pair_checks(split: pl.DataFrame, bases: pl.DataFrame, by_models: Container[s
     texts = pl.col("instruction").n_unique().over("dataset", "pair")
     rows = split.with_columns(edited=texts > 1, said=pl.Series(views.answers(split), dtype=pl.String))
     rows = rows.join(bases.select("base", "asked", "options"), on="base", how="left", maintain_order="left")
-    rows = rows.with_columns(options=pl.when(pl.col("task") == "qa").then("options"))
+    shown = (pl.col("task") == "qa") | pl.col("pair").str.ends_with("/listed")  # then they decide what is right
+    rows = rows.with_columns(options=pl.when(shown).then("options"))
     for dataset, own in by_dataset(rows):
         yield _instructions(dataset, own, dataset in by_models)
         yield absence_check("answers that are right and wrong for one question", dataset, _ties(own))
