@@ -348,4 +348,7 @@ def test_base_samples_for_rows(task, errors, rows, bases):
 def test_answers_that_speak_of_options():
     spoken = ("None of the above", "Both A and C", "(a) or (c)", "any of these", "tea", "a cup and c", "Vitamin A")
     assert [option_phrases.answer_needs_options(answer) for answer in spoken] == [True] * 4 + [False] * 3
-    assert wrapping.variants(base(answer="None of the above"), "hard") == ("options",)
+    most = base(question="What do people drink most?")
+    for answer, second in (("tea", "freeform"), ("None of the above", "listed"), ("Both A and C", None)):
+        offered = replace(most, answer=answer, options=(answer, "cola", "beer"), wrong=("cola", "beer"))
+        assert wrapping.variants(offered, "hard") == (("options", second) if second else ("options",))
