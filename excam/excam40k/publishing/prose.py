@@ -36,9 +36,9 @@ LICENCE_DETAILS = (
     "`licence` of every row. The collection as a whole has no licence of its own."
 )
 
-TASKS = """Tasks: *qa*, a question with options; *freeform*, a question without; *generation*, a text on a topic;
-*impersonation*, answering in the role of a person or country. Each multiple-choice question is there twice, with
-and without its options."""
+TASKS = """Tasks: *qa*, a question with lettered options; *freeform*, a question without letters; *generation*, a text
+on a topic; *impersonation*, answering in the role of a person or country. Most multiple-choice questions are there as
+*qa* and as *freeform*: without any options, or with them in brackets if several answers may be right."""
 
 LANGUAGES = "Languages of the content: {names}."
 
