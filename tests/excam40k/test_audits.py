@@ -474,8 +474,8 @@ def test_an_answer_that_is_right_and_wrong_is_found():
     others = with_values(one_question, pl.col("base") == f"blend/{other}", options="rakija|raki")
     assert outcome(balanced(rows(), others), name) == ("passed", "0"), "both pairs show their options"
     alone = with_values(rows(), pl.col("pair").str.ends_with("/listed"), pair=pl.col("base") + "/freeform")
-    found, shown = outcome(balanced(alone, others), name)
-    assert (found, "/freeform)" in shown, "/options)" in shown) == ("failed", True, False), "shown without them"
+    verdict, shown = outcome(balanced(alone, others), name)
+    assert (verdict, "/freeform)" in shown, "/options)" in shown) == ("failed", True, False), "shown without them"
 
 
 def test_severities_and_templates_of_the_linter(monkeypatch):
