@@ -138,7 +138,7 @@ def macaron_answers(
 
 
 @step(
-    version=8,
+    version=9,
     inputs={"instances": "results/macaron/instances.parquet", "answers": "macaron_answers_of"},
     outputs={"page": "results/macaron/rows/{answerer}.html"},
     category="Macaron",

@@ -194,7 +194,7 @@ def cult_eval_ablations(sources: AcreFiles, files: TableFiles, seed: int) -> Non
 
 
 @step(
-    version=9,
+    version=10,
     outputs={"html": "results/cult_eval/misaligned.html"},
     inputs=STUDY,
     optional=["scores", "measured", "judged"],
