@@ -429,7 +429,7 @@ def test_no_test_ends_a_process_by_a_stop_watch():
 @pytest.mark.nightly
 def test_each_process_names_the_tests_alike():
     """Workers of `pytest -n` compare the names they collect: none may hold a time, a hash or the order of a set."""
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-o", "addopts="]
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-o", "addopts=", "-m", ""]
     names = [
         subprocess.run(
             command,
