@@ -23,6 +23,7 @@ from excam.annotation.campaign import Campaign, Task
 from excam.annotation.form import SUBMITTED, Form
 from excam.annotation.form_parts import Kind
 from excam.core.exceptions import InputInvalid
+from excam.core.provenance import say
 from excam.core.spreadsheets import guard_formula, remove_guard
 
 FORMAT = "excam-answers/1"
@@ -134,7 +135,7 @@ def exported_files(folder: str | None) -> list[Path]:
 def read_all(files: Iterable[Path], campaign: Campaign) -> Merged:
     """Return the answers of several files; of two of one annotator about one task the one that was saved later.
 
-    Raises InputInvalid as `read` does.
+    How many that replaces is said. Raises InputInvalid as `read` does.
     """
     latest: dict[tuple[str, str], Answer] = {}
     repeated = superseded = 0
@@ -144,6 +145,8 @@ def read_all(files: Iterable[Path], campaign: Campaign) -> Merged:
             repeated, superseded = repeated + (earlier == answer), superseded + (earlier != answer)
             answer = max(earlier, answer, key=lambda either: (either.saved, repr(either)))
         latest[key] = answer
+    if superseded:
+        say(f"answers that another file has, too: {superseded} replaced by what the same annotator saved later")
     return Merged(in_campaign_order(campaign, latest.values()), repeated, superseded)
 
 

@@ -198,7 +198,7 @@ def test_an_answer_of_the_day_after_tomorrow_is_refused(tmp_path):
         assert str(caught.value).startswith(said)
 
 
-def test_of_answers_in_several_files_the_one_saved_later_counts(tmp_path):
+def test_of_answers_in_several_files_the_one_saved_later_counts(tmp_path, capsys):
     """People are counted once, also where they send a file every day, with what was finished before."""
     own = [campaigns.answer(number, name) for number, name in ((0, "b"), (1, "b"), (0, "c"))]
     later = campaigns.changed(own[0], culture_related="no", saved="2026-04-02T00:00:00.000Z")
@@ -213,6 +213,7 @@ def test_of_answers_in_several_files_the_one_saved_later_counts(tmp_path):
     assert files == [tmp_path / name for name in parts]
     for order in (files, files[::-1]):
         assert exchange.read_all(order, CAMPAIGN) == exchange.Merged([later, own[2], own[1]], repeated=1, superseded=1)
+        assert "1 replaced by what the same annotator saved later" in capsys.readouterr().err
     assert exchange.exported_files(str(tmp_path / "none")) == exchange.exported_files(None) == []
 
 
