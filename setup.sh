@@ -51,7 +51,7 @@ for name in ["snakemake.cli", *(name for name in names if "__main__" not in name
 end
 }
 
-echo "installing $kind for $build ($why) into $venv (half a minute; with builds for cards, some minutes)" >&2
+echo "installing $kind for $build ($why) into $venv (a minute at most; with builds for cards, some minutes)" >&2
 uv=yes
 said=$(pip --require-hashes -r requirements/uv.lock 2>&1) || uv=
 if [ "$kind-$build" = vllm-cuda ]; then

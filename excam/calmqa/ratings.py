@@ -97,8 +97,8 @@ def _values(row: Mapping[str, Any], where: str) -> dict[str, Any]:
         raise InputInvalid(f"{where}: found {cells}; expected 1 to 5, cult or non-cult, none, minor or major")
     more = {name: _name(row, name, where) for name in ("annotator", "language_correct")}
     if more["language_correct"] not in ("", *LANGUAGE):
-        found = more["language_correct"][:40]
-        raise InputInvalid(f"{where}: language_correct: found {found}; expected {', '.join(LANGUAGE)}, or nothing")
+        mark = more["language_correct"][:40]
+        raise InputInvalid(f"{where}: language_correct: found {mark}; expected {', '.join(LANGUAGE)}, or nothing")
     answer = str(row.get("answer") or "")
     return texts | {"rating": int(texts["rating"]), "type": TYPES[texts["type"]], "answer": answer, **more}
 

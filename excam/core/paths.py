@@ -17,7 +17,6 @@ from excam.core.exceptions import InputInvalid
 RESULTS = Path("results")
 HASHES = RESULTS / ".hashes"
 ADAPTERS = RESULTS / "adapters"
-JOURNALS = RESULTS / "journal"
 
 ALL = "all"  # of datasets: every one together
 SYSTEM = ("model", "trained_on", "judge")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -45,12 +44,3 @@ def answer_logprobs(
     ).logits[0]
     of_next = torch.tensor(ids)[at + 1].to(device)
     return list(scores.float().log_softmax(-1).gather(1, of_next[:, None])[:, 0].split(lengths))
-
-
-def copies(cache: Any, rows: int) -> Any:
-    """Return keys and values for so many rows; `cache` stays as it is, since a layer replaces its tensors."""
-    cache = copy.copy(cache)
-    cache.layers = [copy.copy(layer) for layer in cache.layers]
-    if rows > 1:
-        cache.batch_repeat_interleave(rows)
-    return cache

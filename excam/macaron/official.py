@@ -90,7 +90,7 @@ def _table(path: Path, names: Mapping[str, str], renames: Mapping[str, str]) -> 
 
 
 def _cell(value: str | None, nothing: Sequence[str]) -> str:
-    """Return a text, "" for a null, or what programs write for one; an option may be "None"."""
+    """Return a text, "" for a null and for what programs write instead of it; an option may be "None"."""
     text = (value or "").strip().replace(HALF, "\ud800")  # which `scenarios.text_problem` refuses
     return "" if text.casefold() in nothing else text
 

@@ -113,8 +113,8 @@ def _template(path: Path, number: int, row: Any) -> Template:
         first = problem.errors()[0]
         place = "".join(f"{part}: " for part in first["loc"])
         expected = first["msg"].lower().replace("input should be", "expected")
-        found = in_a_line(f"{expected}; found {first['input']!r:.60}")
-        raise InputInvalid(f"{path}: template {number}: {place}{found}; see docs/macaron.md") from None
+        difference = in_a_line(f"{expected}; found {first['input']!r:.60}")
+        raise InputInvalid(f"{path}: template {number}: {place}{difference}; see docs/macaron.md") from None
 
 
 def slots_in(text: str) -> list[str]:

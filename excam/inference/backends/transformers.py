@@ -10,6 +10,7 @@ before. In one pass: messages of fewer than `SHORTEST_PREFIX` tokens, and models
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +24,7 @@ from excam.core.exceptions import ModelInvalid
 from excam.inference import Choice, Choose, Completion, Generate, Sampling, chat, lora
 from excam.inference.cache_keys import request_seed
 from excam.inference.loading import load_pretrained, loading
-from excam.inference.one_pass import answer_logprobs, copies
+from excam.inference.one_pass import answer_logprobs
 
 if TYPE_CHECKING:
     import torch
@@ -140,7 +141,7 @@ class Likelihoods:
             ids = torch.tensor([list(prefix)], device=self.device)
             cache = self.model(input_ids=ids, use_cache=True, logits_to_keep=1).past_key_values
             self._last_prefix = prefix, cache
-        return copies(cache, rows)
+        return _copies(cache, rows)
 
     def _logprobs_of_both(self, both: Sequence[chat.Encoded], prefix: Sequence[int]) -> list[float] | None:
         """Return the log-probability of each answer, from one pass; None without a prefix, or beyond `batch_tokens`."""
@@ -179,7 +180,7 @@ class Likelihoods:
             sums = [float(first[option[0]]) for option in options]
             if max(map(len, options)) == 1:
                 return sums
-            cache = copies(cache, rows)
+            cache = _copies(cache, rows)
             longest = max(map(len, options)) - 1  # the last token of an option predicts nothing here
             ids = torch.tensor([[*option[:-1], *[0] * (longest + 1 - len(option))] for option in options])
             mask = torch.tensor([[1] * (len(prompt) + len(o) - 1) + [0] * (longest + 1 - len(o)) for o in options])
@@ -402,6 +403,15 @@ class Backend(Likelihoods):
                     rows = [rows[at] for at in keep]
                 mask = torch.cat([mask, mask.new_ones(len(rows), 1)], dim=-1)
         return answers
+
+
+def _copies(cache: Any, rows: int) -> Any:
+    """Return keys and values for so many rows; `cache` stays as it is, since a layer replaces its tensors."""
+    cache = copy.copy(cache)
+    cache.layers = [copy.copy(layer) for layer in cache.layers]
+    if rows > 1:
+        cache.batch_repeat_interleave(rows)
+    return cache
 
 
 def choose(logits: torch.Tensor, chances: Sequence[Random], sampling: Sampling) -> torch.Tensor:
