@@ -235,7 +235,7 @@ def test_paper_experiment_is_planned_whole(tmp_path):
     assert planned["generate_soft_errors"] == 4 * 2 * 2, "the paper's 16 processes"
     assert planned["train_adapter"] == planned["mix_samples"] * 2 == 20
     assert planned["verify_adapter"] == 20
-    assert planned["judge"] == 20 + 6 * 4 + 2, "and the dev sets, for the two adapters of all"
+    assert planned["judge"] == 20 + 6 * 4, "tuned systems, and four prompts for each untuned judge"
     assert planned["fetch_model"] == 6 + 1 + 1, "judges, the generator, the encoder"
     assert (planned["fetch_tokenizer"], planned["find_long_rows"]) == (2, 1), "before errors are made"
     said = f" {sum(planned.values()) + 1:,} jobs"  # with `all`
