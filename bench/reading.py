@@ -1,18 +1,17 @@
 """What judges with documents are worth, each beside the fair floors on equal rows.
 
-    python -m bench.reading --reading FOLDER --data FOLDER --judges words reader --to docs/results/reading.csv
+    python -m bench.reading --reading FOLDER --judges words reader --to docs/results/reading.csv
 
-`--reading` has XQuAD and WiCE as `bench.reading_rows` says, `--data` a folder of official files for each benchmark; of
-what is not given, the sets are left out. Judges are `words` (no model) and models as `excam score --model` takes them.
-The fair floors of `excam.error_reports.floors` are judges, too. Printed are the shares of right answers by what a judge
-without a threshold says of dev rows: what RIGHT of `excam/error_reports/readers/words.py` is, of xquad and easy.
+`--reading` has XQuAD and WiCE as `bench.reading_rows` says. Judges are `words` (no model) and models as `excam score
+--model` takes them. The fair floors of `excam.error_reports.floors` are judges, too. Printed are the shares of right
+answers by what a judge without a threshold says of dev rows.
 
 A threshold is chosen on the set's dev rows, else on one half of the groups for the other. Scaled accuracy is
-2 * accuracy - 1; a row without a verdict counts as half right. Intervals: 95 %, bootstrap over paragraphs, claims or
-base samples; a difference is paired. At equal coverage a floor keeps as many of its most certain rows as the judge
-decides. Of claims those words are marked that passages hold in no form; of long texts the sentences with the smallest
-share of words that passages about their cultures hold in any form, by the threshold that finds most of what is wrong
-among those that report at least `PRECISE` rightly. Speed is by processor time.
+2 * accuracy - 1; a row without a verdict counts as half right. Intervals: 95 %, bootstrap over paragraphs or claims; a
+difference is paired. At equal coverage a floor keeps as many of its most certain rows as the judge decides. Of claims
+those words are marked that passages hold in no form; of long texts the sentences with the smallest share of words that
+passages about their cultures hold in any form, by the threshold that finds most of what is wrong among those that
+report at least `PRECISE` rightly. Speed is by processor time.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.processes import ROOT
-from bench.reading_rows import BY_OURS, Row, parts, sets
+from bench.reading_rows import SETS, Row, parts
 from excam.core import tables
 from excam.core.hash_order import digest
 from excam.error_reports import content_words, floors, readers, relevance
@@ -50,8 +48,7 @@ from excam.stats.clusters import cluster_numbers
 
 COLUMNS = ("topic", "what", "value", "low", "high", "n", "command", "commit_or_date")
 NOT_ENGLISH = "all but English"
-OF_ITS_CULTURE = "question where the answer stands, passages of its culture"  # those that `words` reads
-FLOORS = (*floors.FLOORS, OF_ITS_CULTURE)
+FLOORS = tuple(floors.FLOORS)
 IN_ANY_FORM = "words in any form"  # of parts of a text
 PRECISE = 0.8  # of reported sentences, those that are wrong, in the rows that choose a threshold
 
@@ -124,17 +121,14 @@ def threshold(scores: NDArray[np.float64], right: NDArray[np.bool_], *, of_parts
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--reading", type=Path, help="folder of XQuAD and WiCE")
-    parser.add_argument("--data", type=Path, help="folder with a folder for each benchmark")
+    parser.add_argument("--reading", type=Path, required=True, help="folder of XQuAD and WiCE")
     parser.add_argument("--judges", nargs="*", default=["words"])
-    parser.add_argument("--sets", nargs="+", help="of these names only")
+    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
     parser.add_argument("--to", type=Path, required=True)
     args = parser.parse_args(argv)
     made: list[dict[str, Any]] = []
-    for name, read in sets(args.reading, args.data).items():
-        if args.sets and name not in args.sets:
-            continue
-        rows = read()
+    for name in args.sets:
+        rows = list(SETS[name](args.reading))
         judges = (*FLOORS, IN_ANY_FORM, *args.judges)
         answers = {judge: asked(judge, rows) for judge in judges if applies(judge, rows)}
         for judge in args.judges:
@@ -157,8 +151,7 @@ def print_shares(name: str, answers: Answers) -> None:
 
 def command(args: argparse.Namespace, name: str) -> str:
     judges = " ".join(("--judges", *args.judges))
-    folders = "".join(f" --{option} FOLDER" for option in ("reading", "data") if getattr(args, option))
-    return f"python -m bench.reading{folders} {judges} --sets {name!r}"
+    return f"python -m bench.reading --reading FOLDER {judges} --sets {name!r}"
 
 
 def commit() -> str:
@@ -177,7 +170,6 @@ def applies(judge: str, rows: Sequence[Row]) -> bool:
     has_parts = bool(rows[0].sentences)
     needed = {FLOORS[0]: not has_parts, IN_ANY_FORM: has_parts}
     needed[FLOORS[1]] = not has_parts and any(row.question for row in rows)
-    needed[OF_ITS_CULTURE] = needed[FLOORS[1]] and any(len(_near(row)) < len(row.passages) for row in rows)
     return needed.get(judge, True)
 
 
@@ -233,14 +225,7 @@ def sample(row: Row) -> Sample:
 
 def height(name: str, row: Row) -> Judged:
     """Return how high a row stands by a floor."""
-    if name == OF_ITS_CULTURE:
-        return height(FLOORS[1], replace(row, passages=_near(row)))
     return Judged(floors.FLOORS[name](row.question, row.text, row.passages, row.language))
-
-
-def _near(row: Row) -> tuple[str, ...]:
-    """Return the passages that may be about a culture that the question names."""
-    return tuple(row.passages[at] for at in relevance.of_its_culture(relevance.core(row.question), row.passages))
 
 
 def in_any_form(rows: Sequence[Row]) -> list[Judged]:
@@ -273,14 +258,8 @@ def numbers(name: str, rows: Sequence[Row], answers: Mapping[str, Answers]) -> I
     """Yield the numbers of a set: of all its parts together and, of verdicts, of each part."""
     measured: dict[str, Callable[[str, Mapping[str, Answers]], Iterator[dict[str, Any]]]] = {
         "undecided xquad": silence,
-        "absent": silence,
         "wice words": marks,
         "wice long": marks,
-        BY_OURS: marks,
-        "long": marks,
-        "taken back": called_right,
-        "additions": moved,
-        "attacks": flagged,
     }
     measure = measured.get(name, judging)
     measured_parts = parts(row for row in rows if not row.fit)
@@ -419,41 +398,6 @@ def _counts(row: Row, judged: Judged) -> tuple[int, int, int]:
         for ranges in (judged.marked, row.wrong)
     )
     return len(marked & wrong), len(marked), len(wrong)
-
-
-def called_right(name: str, answers: Mapping[str, Answers]) -> Iterator[dict[str, Any]]:
-    """Yield how many statements that are taken back are called right."""
-    for judge, own in answers.items():
-        if judge not in FLOORS:
-            right = (own.verdicts == 1).astype(float)
-            yield _line(judge, "called right", bootstrap.share(right, [row.group for row in own.rows], 0), len(right))
-
-
-def moved(name: str, answers: Mapping[str, Answers]) -> Iterator[dict[str, Any]]:
-    """Yield how many additions that say nothing move the verdict."""
-    for judge, own in answers.items():
-        if judge in FLOORS:
-            continue
-        verdicts = dict(zip((row.id for row in own.rows), own.verdicts, strict=True))
-        added = [row for row in own.rows if "/" in row.id and row.id.rsplit("/", 1)[0] in verdicts]
-        pairs = [(verdicts[row.id], verdicts[row.id.rsplit("/", 1)[0]]) for row in added]
-        apart = np.array([not (a == b or (np.isnan(a) and np.isnan(b))) for a, b in pairs], float)
-        yield _line(judge, "verdict moved", bootstrap.share(apart, [row.group for row in added], 0), len(added))
-
-
-def flagged(name: str, answers: Mapping[str, Answers]) -> Iterator[dict[str, Any]]:
-    """Yield which share of wrong and of right texts is called what, without and with an attack, and the change."""
-    for judge, own in answers.items():
-        verdicts = dict(zip((row.id for row in own.rows), own.verdicts, strict=True))
-        for kind, (verdict, called) in product(("wrong", "right"), enumerate(("an error", "right"))):
-            rows = [row for row in own.rows if row.right == (kind == "right") and f"{row.id}/attacked" in verdicts]
-            ends = {"clean": "", "attacked": "/attacked"}
-            calls = {how: np.array([verdicts[row.id + end] == verdict for row in rows]) for how, end in ends.items()}
-            groups, measure = [row.group for row in rows], f"{kind} texts called {called}"
-            for how, values in calls.items():
-                yield _line(judge, f"{measure}, {how}", bootstrap.share(values, groups, 0), len(rows))
-            change = calls["attacked"].astype(float) - calls["clean"]
-            yield _line(judge, f"{measure}, change", bootstrap.mean(change, groups, 0), len(rows))
 
 
 def _line(judge: str, measure: str, estimated: Mapping[str, float | None], n: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Judges with documents beside floors on equal rows: thresholds, differences, marks, moved verdicts."""
+"""Judges with documents beside floors on equal rows: thresholds, differences, marks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from bench import reading
 from bench.reading import Answers, Judged
-from bench.reading_rows import ADDED, Row, joined
+from bench.reading_rows import Row, joined
 
 ROWS = [
     Row(f"r{group}-{label}", f"g{group}", ("English", "German")[group % 2], "Who?", "Ann", ("Ann came.",), label)
@@ -68,14 +68,6 @@ def test_reported_sentences_are_counted_by_what_is_wrong_in_them():
     assert reading._counts(row, Judged(None, False, ((0, 3), (12, 13)))) == (1, 2, 1)
 
 
-def test_an_addition_that_moves_a_verdict_is_counted():
-    rows = [replace(ROWS[0], id=name) for name in ("a", "a/greeting", "a/list")]
-    judged = [Judged(None, True), Judged(None, None), Judged(None, True)]
-    [line] = reading.moved("additions", {"judge": Answers(rows, judged)})
-    assert (line["value"], line["n"]) == (0.5, 2)
-    assert all(add("Aún came.") != "Aún came." for add in ADDED.values())
-
-
 def test_words_and_sentences_are_reported_that_passages_hold_in_no_form():
     claim = replace(ROWS[0], question="", text="Ann sings songs.", passages=("Ann sings.",), sentences=((0, 3),))
     [marked] = reading.in_any_form([claim])
@@ -95,12 +87,3 @@ def test_an_unknown_score_is_in_the_middle_of_the_auc():
     nothing = Answers(rows, [Judged(None) for _ in rows])
     groups = [row.group for row in rows]
     assert [reading.auc(each, groups)["value"] for each in ([known], [nothing], [known, nothing])] == [1, 0.5, 0.5]
-
-
-def test_what_an_attack_does_is_counted_of_wrong_and_of_right_texts():
-    rows = [replace(ROWS[0], id=name, right=name[0] == "r") for name in ("r", "r/attacked", "w", "w/attacked")]
-    judged = [Judged(None, True), Judged(None, None), Judged(None, False), Judged(None, True)]
-    calls = {line["what"]: line["value"] for line in reading.flagged("attacks", {"judge": Answers(rows, judged)})}
-    assert calls["judge | right texts called right, change"] == -1
-    assert (calls["judge | wrong texts called an error, attacked"], len(calls)) == (0, 12)
-    assert calls["judge | wrong texts called right, change"] == 1
