@@ -11,8 +11,8 @@ import hashlib
 import json
 import os
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import chain
 from pathlib import Path
@@ -20,7 +20,7 @@ from typing import Any
 
 from excam.config import Price
 from excam.core.exceptions import AnswersMissing, ArtifactBroken
-from excam.core.provenance import Progress, is_same_file, open_plain, temporary_path
+from excam.core.provenance import Progress, is_same_file, open_plain
 from excam.inference import (
     Answer,
     Backend,
@@ -170,44 +170,25 @@ class InMemory(Journal):
 
 
 class Passing(Journal):
-    """A journal beside a file that grows: an answer stays in it until the results that depend on it are in the file."""
+    """A journal beside a file that is being written: answers that were used leave the memory and stay on disk."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        self._forgotten = 0
+        self._used: set[str] = set()
+
+    def __getitem__(self, key: str) -> Answer:
+        self._used.add(key)
+        return super().__getitem__(key)
 
     def forget(self, keys: Iterable[str]) -> None:
-        """Drop answers from memory; their lines stay until `tidy`."""
-        for key in keys:
-            self._forgotten += self._answers.pop(key, None) is not None
+        """Drop answers from memory."""
+        for key in list(keys):
+            self._answers.pop(key, None)
+            self._used.discard(key)
 
-    def tidy(self, most: int) -> None:
-        """Remove the lines of forgotten answers if there are more than `most`; the file too if no other is left."""
-        if self._forgotten <= most:
-            return
-        if self._answers:
-            keep_lines(self.path, self._answers)
-        else:
-            self.path.unlink(missing_ok=True)
-            self._known.clear()
-        self._forgotten = 0
-
-
-def keep_lines(path: Path, keys: Container[str]) -> None:
-    """Rewrite a journal with the entries of these keys only; damaged and partial lines go too."""
-    temporary = temporary_path(path)
-    try:
-        with locked(path), temporary.open("wb") as stream, path.open("rb") as lines:
-            for line in lines:
-                with suppress(ValueError):
-                    row = json.loads(line)
-                    if "key" not in row or row["key"] in keys:
-                        stream.write(line)
-            stream.flush()
-            os.fsync(stream.fileno())
-            temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    def forget_all(self) -> None:
+        """Forget the answers that were used; those of an earlier run that come later stay."""
+        self.forget(self._used)
 
 
 def append(file: int, data: bytes, path: Path) -> None:

@@ -1,7 +1,7 @@
 """Several judgements of each row, by several models or by one that is sampled repeatedly, combined into one result.
 
-Models are loaded one after another, and each judges all rows before the next is loaded. The results of each are in a
-file of their own until the end, so that a run that was killed continues with the model that it had reached.
+Models are loaded one after another, and each judges all rows before the next is loaded. Their answers are in one
+journal, so that a run that was killed continues with the model that it had reached.
 """
 
 from __future__ import annotations
@@ -9,11 +9,8 @@ from __future__ import annotations
 import json
 import math
 import tempfile
-from collections import deque
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +18,12 @@ from excam.core.exceptions import InputInvalid
 from excam.core.provenance import Progress
 from excam.core.release import VERSION
 from excam.inference.journal import Journal
-from excam.scoring import async_bridge, files, given_rows, result_files
+from excam.scoring import async_bridge, given_rows, result_files
 from excam.scoring.agreement import COMBINE, Combine, agreement, combined
 from excam.scoring.calibration import verdict
-from excam.scoring.defaults import BAND, BATCH
+from excam.scoring.defaults import BAND
 from excam.scoring.given_rows import GivenRows
 from excam.scoring.metric import Row
-from excam.scoring.result_files import Growing
 from excam.scoring.results import Result
 from excam.scoring.scorer import Scorer
 from excam.scoring.scores import Results
@@ -61,6 +57,11 @@ class RowList:
     """Rows in a file of JSON Lines, as `Ensemble.score` keeps them. It can be iterated several times."""
 
     path: Path
+
+    def write(self, rows: Iterable[Row]) -> int:
+        """Write the rows and return their number."""
+        with self.path.open("w", encoding="ascii") as stream:
+            return sum(bool(stream.write(json.dumps(asdict(row)) + "\n")) for row in rows)
 
     def __iter__(self) -> Iterator[Row]:
         with self.path.open(encoding="ascii") as stream:
@@ -105,53 +106,31 @@ class Ensemble:
     ) -> Results:
         """Score rows as `Scorer.score` does. The first result comes after every model has judged all rows.
 
-        Answers are kept in files of their own until then; `journal` and `progress` are not used.
+        Each model has a progress of its own; `progress` is not used.
         """
         coming, total = given_rows.rows_of(rows, self.metric)
         if not self.metric.needs_file:
-            return Results(self._spooled(coming), keeps=total is not None)
+            return Results(self._results(coming, journal), keeps=total is not None)
         whole = list(coming)
-        return Results(self.for_rows(whole)._spooled(iter(whole)))
+        return Results(self.for_rows(whole)._results(whole, journal))
 
     def ascore(self, rows: GivenRows) -> AsyncIterator[Result]:
         """Score rows as `score` does, for `async for`."""
         return async_bridge.to_async(self.score(rows))
 
-    def _spooled(self, coming: Iterator[Row]) -> Iterator[Result]:
+    def _results(self, coming: Iterable[Row], journal: Path | Journal | None) -> Iterator[Result]:
+        """Yield results once every member has judged all rows; each frees its memory before the next is loaded."""
         with tempfile.TemporaryDirectory() as scratch:
-            file = Path(scratch, "rows.jsonl")
-            with file.open("w", encoding="ascii") as stream:
-                written = sum(bool(stream.write(json.dumps(asdict(row)) + "\n")) for row in coming)
-            if written:
-                yield from self.score_file(RowList(file), Path(scratch, "scored.jsonl"))
-
-    def score_file(self, items: Iterable[Row], to: Path) -> Iterator[Result]:
-        """Yield the results of rows that can be iterated several times, and write them to `to`."""
-        with ExitStack() as stack:
-            whole = stack.enter_context(Growing(to, self))
-            whole.done(())  # combined results of an earlier run are made again
-            parts = [
-                stack.enter_context(Growing(to.with_name(f"{to.name}.{at}"), member))
-                for at, member in enumerate(self.members, 1)
-            ]
-            self._judge(items, parts)
-            combined = map(self._combined, zip(*(result_files.read(part.part) for part in parts), strict=True))
-            together = map(Result.of_row, combined, items)
-            while batch := list(islice(together, BATCH)):
-                whole.add(batch)
-                yield from batch
-            whole.finish()
-            for part in parts:
-                part.drop()
-
-    def _judge(self, items: Iterable[Row], parts: Sequence[Growing]) -> None:
-        """Let every member judge all rows, each into its own file, and free its memory before the next is loaded."""
-        total = sum(1 for _ in items)
-        for at, (member, part) in enumerate(zip(self.members, parts, strict=True), 1):
-            progress = Progress(f"judgement {at} of {len(parts)}, rows", total)
-            deque(files.grown(member, items, part, progress), maxlen=0)
-            if at % self._how.repeat == 0:
-                member.close()
+            items = RowList(Path(scratch, "rows.jsonl"))
+            total = items.write(coming)
+            paths = [Path(scratch, f"{at}.jsonl") for at in range(len(self.members))]
+            for at, (member, path) in enumerate(zip(self.members, paths, strict=True), 1):
+                progress = Progress(f"judgement {at} of {len(paths)}, rows", total)
+                result_files.write(path, member.score(iter(items), journal, progress) if total else ())
+                if at % self._how.repeat == 0:
+                    member.close()
+            combined = map(self._combined, zip(*map(result_files.read, paths), strict=True))
+            yield from map(Result.of_row, combined, items)
 
     def _combined(self, judged: Sequence[Result]) -> Result:
         """Return one result for several of one row. Its report is the majority's that is nearest in severity.

@@ -1,8 +1,6 @@
-"""Files of results: JSON Lines, Parquet or CSV by their suffix, written batch by batch, and read back alike.
+"""Files of results: JSON Lines, Parquet, CSV or workbooks by their suffix, written as results come; read back alike.
 
-A file grows as JSON Lines under a hidden name, so that a killed run can continue, and gets its own name and format when
-it is complete. While it grows, a second file says who makes it, so that no other maker goes on with it. A file that is
-there already is never overwritten unless that is asked for.
+A file that is there already is never overwritten unless that is asked for.
 """
 
 from __future__ import annotations
@@ -10,18 +8,16 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from fcntl import LOCK_EX, LOCK_NB, flock
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from excam.core.exceptions import InputInvalid
 from excam.core.extras import require_extra
-from excam.core.provenance import NO_LOCKS, is_same_file, open_plain, publish, say
+from excam.core.provenance import publish, say
 from excam.core.row_files import BadRow, records
 from excam.core.spreadsheets import guard_cell, remove_guard
 from excam.core.text import plain_name, respelled
@@ -47,9 +43,6 @@ class Maker(Protocol):
 
     @property
     def signature(self) -> str: ...
-
-    @property
-    def identity(self) -> str: ...
 
 
 def suffix_of(path: Path) -> str:
@@ -193,133 +186,7 @@ def _write_workbook(path: Path, results: Iterable[Result]) -> None:
         result_tables.write_workbook(temporary, _lines(results))
 
 
-# --- growing
-
-
-_GROWS = os.O_RDWR | os.O_APPEND | os.O_CREAT
-
-
-def part_of(path: Path) -> Path:
-    """Return the hidden name of a file of results that is not complete."""
-    return path.with_name(f".{path.name}.part")
-
-
-def _append(file: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(file, data) :]
-    os.fsync(file)
-
-
-class Growing:
-    """A file of results that one run writes under a hidden name; a context manager.
-
-    Each batch is on disk when `add` returns. On exit, results stay for the next run, and an empty file is removed.
-    """
-
-    def __init__(self, path: Path, maker: Maker) -> None:
-        self.path, self._judge = path, maker
-        self._is_renamed = False  # whether results are those of rows that now have another id or other columns
-        self.part = part_of(path)
-        self.maker = path.with_name(f".{path.name}.maker")
-        self._identity = hashlib.sha256(maker.identity.encode("utf-8", "backslashreplace")).hexdigest().encode()
-
-    def __enter__(self) -> Growing:
-        """Raise InputInvalid if another run writes it, or if a hidden name is a link or not a plain file."""
-        self.part.parent.mkdir(parents=True, exist_ok=True)
-        self._file = self._locked()
-        while not is_same_file(self._file, self.part):  # the other run completed and renamed it
-            os.close(self._file)
-            self._file = self._locked()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if is_same_file(self._file, self.part) and not os.fstat(self._file).st_size:
-            self.drop()
-        os.close(self._file)
-
-    def _locked(self) -> int:
-        file = open_plain(self.part, _GROWS)
-        try:
-            flock(file, LOCK_EX | LOCK_NB)
-        except BlockingIOError:
-            os.close(file)
-            line = "another run writes it; expected a file of its own for each; wait for that, or name another"
-            raise InputInvalid(f"{self.path}: {line}") from None
-        except OSError as problem:
-            if problem.errno not in NO_LOCKS:
-                os.close(file)
-                raise
-        return file
-
-    def done(self, items: Iterable[Row]) -> int:
-        """Truncate the file after the leading results that match `items` and the signature; return their number.
-
-        Raises InputInvalid if results of the same signature were begun elsewhere, e.g. at another address of a server.
-        """
-        count = end = 0
-        with self.part.open("rb") as stream:
-            for line, item in zip(stream, items, strict=False):
-                result = self._result(line, item) if line.endswith(b"\n") else None
-                if result is None:
-                    break
-                self._is_renamed = self._is_renamed or result.of_row(item) != result
-                count, end = count + 1, end + len(line)
-        if count and not (self.maker.is_file() and self.maker.read_bytes() == self._identity):
-            raise InputInvalid(
-                f"{self.path}: {count} rows of it were scored at another address, or by another engine; expected the "
-                f"same; continue there, or delete {self.part}"
-            )
-        os.ftruncate(self._file, end)
-        return count
-
-    def _result(self, line: bytes, item: Row) -> Result | None:
-        """Return the result in a line; None if it is none of this row."""
-        try:
-            result = from_dict(json.loads(line))
-        except (ValueError, InputInvalid):
-            return None
-        return result if is_of(result, item, self._judge) else None
-
-    def add(self, results: Iterable[Result]) -> None:
-        """Append results. If it raises (disk full), the file is unchanged."""
-        before = os.fstat(self._file).st_size
-        try:
-            if not before:
-                maker = open_plain(self.maker, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-                try:
-                    _append(maker, self._identity)
-                finally:
-                    os.close(maker)
-            _append(self._file, b"".join(map(_line, results)))
-        except OSError as problem:
-            os.ftruncate(self._file, before)
-            raise OSError(problem.errno, problem.strerror, str(self.path)) from None
-
-    def finish(self, items: Iterable[Row] = ()) -> None:
-        """Give the file its final name and format, and results the ids of `items`; delete that of its maker."""
-        if suffix_of(self.path) == ".jsonl" and not self._is_renamed:
-            self.part.replace(self.path)
-        else:
-            results = read_part(self.part)
-            try:
-                write(self.path, map(Result.of_row, results, items) if self._is_renamed else results)
-            except InputInvalid as problem:
-                command = f"mv {self.part} {self.path.with_suffix('.jsonl')}"
-                raise InputInvalid(f"{self.path}: {problem}; the results are kept: {command}") from None
-            self.part.unlink()
-        self.maker.unlink(missing_ok=True)
-
-    def drop(self) -> None:
-        """Delete the file."""
-        self.part.unlink()
-        self.maker.unlink(missing_ok=True)
-
-
-def read_part(part: Path) -> Iterator[Result]:
-    """Yield the results of a growing file."""
-    with part.open("rb") as stream:
-        for number, line in enumerate(stream, 1):
-            yield from_dict(json.loads(line), f"{part}:{number}")
+# --- going on
 
 
 def is_of(result: Result, item: Row, judge: Maker) -> bool:

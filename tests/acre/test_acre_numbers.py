@@ -123,7 +123,7 @@ def test_bertscore_of_an_empty_translation_is_0(encoder):
 
 def test_bertscore_as_a_metric_measures_all_rows_of_a_file_together(encoder, monkeypatch, tmp_path):
     monkeypatch.setattr(metrics, "BERTSCORE_LAYER", 2)
-    monkeypatch.setattr(files, "BATCH", 2)
+    monkeypatch.setattr("excam.scoring.scorer.BATCH", 2)
     measured = []
     measure = sentence_metrics.bertscore
     monkeypatch.setattr(

@@ -669,7 +669,7 @@ def test_k_is_of_all_rows_of_a_file_whatever_the_batch(sentence_encoder, index, 
     rows = [{**ROWS[0], "id": str(at), "answer": long if at > 2 else "Air scatters blue light."} for at in range(5)]
     words = scoring(tmp_path, sentence_encoder, index, rows)
     succeed(*words, "--to", tmp_path / "whole.jsonl")
-    monkeypatch.setattr("excam.scoring.files.BATCH", 2)
+    monkeypatch.setattr("excam.scoring.scorer.BATCH", 2)
     succeed(*words, "--to", tmp_path / "batches.jsonl")
     assert (tmp_path / "whole.jsonl").read_bytes() == (tmp_path / "batches.jsonl").read_bytes()
     assert {result.parts["k"] for result in result_files.read(tmp_path / "batches.jsonl")} == {1}

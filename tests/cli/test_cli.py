@@ -10,7 +10,6 @@ import subprocess
 import sys
 from pathlib import Path
 from threading import Thread
-from types import SimpleNamespace
 
 import pytest
 from small_adapters import make
@@ -482,14 +481,6 @@ def test_as_a_program():
 
 
 # --- journal
-
-
-def test_a_file_that_another_run_writes_is_left_to_it(backend):
-    with result_files.Growing(Path("scored.jsonl"), SimpleNamespace(signature="theirs", identity="theirs")):
-        line = stopped("score", texts({"output": "x"}), "--to", "scored.jsonl")
-        assert line.startswith("excam: scored.jsonl: another run writes it; expected a file of its own for each")
-    assert not list(Path().glob(".scored*"))
-    assert excam("score", texts({"output": "x"}), "--to", "scored.jsonl").exit_code == 0
 
 
 def test_a_run_that_failed_is_begun_again_in_the_same_program(backend, monkeypatch):

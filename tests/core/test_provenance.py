@@ -50,6 +50,16 @@ def test_publish_of_nothing_written_is_no_file(tmp_path):
     assert names(tmp_path) == []
 
 
+def test_a_temporary_file_has_an_unpredictable_name(tmp_path):
+    seen = set()
+    for _ in range(2):
+        with provenance.publish(tmp_path / "page.html") as temporary:
+            temporary.write_text("ours")
+            seen.add(temporary.name)
+    assert len(seen) == 2
+    assert all(name.startswith(".page.html.") and name.endswith(".part") for name in seen)
+
+
 def put(path: str, content: bytes = b"abc") -> None:
     with provenance.publish(Path(path)) as temporary:
         temporary.write_bytes(content)

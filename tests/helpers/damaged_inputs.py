@@ -14,7 +14,6 @@ import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
-from types import SimpleNamespace
 
 import polars as pl
 
@@ -238,29 +237,6 @@ def check_results(draw: Random, folder: Path, suffix: str) -> None:
     assert isinstance(result_files.is_scored(path), bool)
 
 
-def check_growing(draw: Random, folder: Path, _: str) -> None:
-    """Damage a file that grows: what is kept of it are results of its first rows; nothing else counts as done."""
-    before = sound_results(draw)
-    items = [Row(result.id, dict(result.texts)) for result in before]
-    maker = SimpleNamespace(signature=before[0].signature, identity="m", metric=SimpleNamespace(is_own=True))
-    path = folder / "grown.jsonl"
-    with result_files.Growing(path, maker) as growing:
-        growing.done(iter(items))
-        growing.add(before)
-    for file in (growing.part, growing.maker)[: draw.randint(1, 2)]:
-        file.write_bytes(draw.choice(BYTES)(draw, file.read_bytes()))
-    try:
-        with result_files.Growing(path, maker) as growing:
-            done = growing.done(iter(items))
-            kept = list(result_files.read_part(growing.part))
-    except InputInvalid as problem:
-        assert_one_line(problem)
-    else:
-        assert [(result.id, result.texts) for result in kept] == [(row.id, row.texts) for row in items[:done]]
-    for file in (growing.part, growing.maker):
-        file.unlink(missing_ok=True)
-
-
 def check_tables(draw: Random, folder: Path, _: str) -> None:
     """Labels of `excam meta`, truths of `excam calibrate`, a calibration, documents: one line or sound values."""
     from excam.knowledge import documents
@@ -292,6 +268,5 @@ def check_tables(draw: Random, folder: Path, _: str) -> None:
 CHECKS: Mapping[str, tuple[Callable[[Random, Path, str], None], str]] = {
     **{f"rows{format_}": (check, format_) for format_ in FORMATS},
     **{f"scored{suffix}": (check_results, suffix) for suffix in result_files.SUFFIXES},
-    "growing": (check_growing, ""),
     "labels, truths, calibrations, documents": (check_tables, ""),
 }

@@ -3,9 +3,7 @@
 import os
 import subprocess
 import sys
-import time
 from dataclasses import replace
-from unittest import mock
 
 import pytest
 from journal_contents import contents
@@ -28,7 +26,7 @@ from excam.inference import (
     transcript,
 )
 from excam.inference.cache_keys import cache_key, request_seed
-from excam.inference.journal import Journal, ask, keep_lines, totals
+from excam.inference.journal import Journal, ask, totals
 from excam.inference.run import run
 
 SAMPLING = Sampling(max_tokens=64)
@@ -290,25 +288,6 @@ def test_two_processes_and_a_kill_do_not_corrupt(tmp_path):
     acknowledged = int(finished[-1]) if finished and finished[-1].endswith("\n") else 20
     assert all(f"victim-{at}-{k}" in journal for at in range(acknowledged + 1) for k in range(4))
     assert contents(path).damaged == ()
-
-
-def test_dropping_lines_while_others_write_loses_no_other(tmp_path):
-    path, names = tmp_path / "j", ("left", "right")
-    start = [sys.executable, "-c", WRITER, str(path)]
-    writers = [subprocess.Popen([*start, name, "100000"], stdout=(tmp_path / name).open("w")) for name in names]
-    rewritten, all_keys = 0, mock.MagicMock()
-    all_keys.__contains__.return_value = True
-    while rewritten < 8:
-        assert all(writer.poll() is None for writer in writers), "both write until they are told to stop"
-        if all((tmp_path / name).stat().st_size for name in names):
-            keep_lines(path, all_keys)
-            rewritten += 1
-        time.sleep(0.02)  # a lock is not handed on in order: without a pause only this process would ever have it
-    path.with_name("j.stop").touch()
-    assert [writer.wait() for writer in writers] == [0, 0]
-    written = {name: int((tmp_path / name).read_text().split()[-1]) + 1 for name in names}
-    journal = Journal(path)
-    assert all(f"{name}-{at}-{k}" in journal for name in names for at in range(written[name]) for k in range(4))
 
 
 @pytest.fixture

@@ -240,12 +240,12 @@ def test_an_unreachable_server_is_one_line_at_once_and_costs_no_results(run, tmp
     """Without an answer to the first request it is not known whether the server takes a schema."""
     refused = refusing(with_schema, wrong(400, "response_format is not supported"), None)
     run(lambda body: refused(body) or in_trouble(wrong(503, "busy"))(body))
-    kept = (tmp_path / ".out.jsonl.part").read_bytes()
+    kept = (tmp_path / ".out.jsonl.journal").read_bytes()
     run.server.stop()
     done = run(None)
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
     assert done.stderr.startswith("excam: m: ConnectError: Connection refused; expected a server at http://127")
-    assert (tmp_path / ".out.jsonl.part").read_bytes() == kept
+    assert (tmp_path / ".out.jsonl.journal").read_bytes() == kept
 
 
 def test_an_empty_answer_is_asked_for_once_more(run):

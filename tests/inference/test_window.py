@@ -203,36 +203,11 @@ def about(server):
     return Counter(texts)
 
 
-def test_a_file_grows_while_rows_are_scored(serve, tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "EVERY", 0.0)
-    held = threading.Event()
-
-    def answer(body):
-        slow = "Text 20." in body["messages"][-1]["content"]
-        return lambda handler: (slow and held.wait(600), send(handler, *CLEAN))
-
-    server, to = serve(default=answer), tmp_path / "scored.jsonl"
-    judge = excam.load(f"m@{server.endpoint}", concurrency=4)
-    scoring = threading.Thread(target=lambda: list(files.results(judge, file_of(tmp_path, 30), 30, to)))
-    scoring.start()
-    part, journal = tmp_path / ".scored.jsonl.part", tmp_path / ".scored.jsonl.journal"
-    while not part.exists() or part.read_bytes().count(b"\n") < 19 or len(about(server)) < 30:
-        time.sleep(0.01)
-    assert not to.exists()
-    assert part.read_bytes().count(b"\n") <= 20
-    held.set()
-    scoring.join()
-    assert [json.loads(line)["id"] for line in to.open()] == [str(at) for at in range(1, 31)]
-    assert not journal.exists()
-    assert not part.exists()
-
-
 RUN = """
 import sys
 from pathlib import Path
 import excam
 from excam.scoring import files, metric, rows
-files.EVERY, files.BATCH = 0.01, 8
 file = rows.RowFile(Path(sys.argv[1], "rows.jsonl"), metric.load("excam"))
 judge = excam.load(sys.argv[2], concurrency=8)
 for _ in files.results(judge, file, 200, Path(sys.argv[1], "scored.jsonl")):

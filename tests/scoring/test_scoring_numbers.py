@@ -213,7 +213,7 @@ class Judge:
     metric, signature, identity = EXCAM, "excam|model:m", "excam|model:m|here"
 
     def __init__(self):
-        self.given = []
+        self.given, self.stops_after = [], 1000
 
     def for_rows(self, items):
         return self
@@ -221,26 +221,37 @@ class Judge:
     def score(self, items, journal=None, progress=None):
         part = list(items)
         self.given.append(len(part))
-        for row in part:
+        for row in part[: self.stops_after]:
             yield judged(1, id=row.id, **row.texts, signature=self.signature).of_row(row)
+        if self.stops_after < len(part):
+            raise KeyboardInterrupt
 
 
-def test_a_file_is_written_in_batches_and_continued(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "BATCH", 2)
-    row_file, to, judge = file_of(tmp_path, 5), tmp_path / "scored.jsonl", Judge()
-    coming = files.results(judge, row_file, 5, to)
-    assert [next(coming).id for _ in range(3)] == ["1", "2", "3"]
-    coming.close()
-    assert (judge.given, to.exists()) == ([5], False)
-    again = Judge()
-    assert [result.id for result in files.results(again, row_file, 5, to)] == ["1", "2", "3", "4", "5"]
-    assert (again.given, len(to.read_bytes().splitlines())) == ([1], 5)
-    assert [result.id for result in files.results(Judge(), row_file, 5)] == ["1", "2", "3", "4", "5"]
-    assert not list(tmp_path.glob(".*")), "nothing is left behind"
+@pytest.mark.parametrize("name", ["v.jsonl", "v.parquet", "v.csv", "v.json", "v"])
+def test_a_file_appears_when_it_is_complete(tmp_path, name):
+    row_file, to, judge = file_of(tmp_path, 5), tmp_path / name, Judge()
+    judge.stops_after = 3
+    with pytest.raises(KeyboardInterrupt):
+        list(files.results(judge, row_file, 5, to))
+    assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]
+    judge.stops_after = 5
+    results = list(files.results(judge, row_file, 5, to))
+    assert [result.id for result in results] == ["1", "2", "3", "4", "5"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.jsonl", name]
+    assert list(files.results(judge, row_file, 5)) == results == list(result_files.read(to))
 
 
-def test_a_finished_file_is_taken_as_it_is_and_grows_with_its_rows(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(files, "BATCH", 2)
+def test_a_result_is_of_a_row_by_its_texts():
+    row = rows.Row("a", {"instruction": "A?", "output": "x"})
+    result = judged(1, id="b", **row.texts, signature=Judge.signature)
+    assert result_files.is_of(result, row, Judge())
+    assert not result_files.is_of(result, replace(row, failure="duplicate-id"), Judge())
+    own = Judge()
+    own.metric = type("Own", (metric.Metric,), {"__module__": "mine"})()
+    assert not result_files.is_of(result, row, own), "it may read the id"
+
+
+def test_a_finished_file_is_taken_as_it_is_and_grows_with_its_rows(tmp_path, capsys):
     path, to = tmp_path / "a.jsonl", tmp_path / "scored.csv"
     list(files.results(Judge(), file_of(tmp_path, 3), 3, to))
     written, nobody = to.read_bytes(), Judge()
@@ -268,8 +279,7 @@ def test_a_finished_file_is_taken_as_it_is_and_grows_with_its_rows(tmp_path, mon
 
 
 @pytest.mark.parametrize("name", ["scored.jsonl", "scored.csv", "scored.parquet"])
-def test_another_column_of_ids_asks_for_nothing(tmp_path, monkeypatch, name):
-    monkeypatch.setattr(files, "BATCH", 2)
+def test_another_column_of_ids_asks_for_nothing(tmp_path, name):
     path, to, first = tmp_path / "a.jsonl", tmp_path / name, Judge()
     records = [{"row_id": str(at), "key": f"k{at}", "score": at, "instruction": "A?", "output": "x"} for at in range(5)]
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
@@ -291,7 +301,7 @@ def test_another_column_of_ids_asks_for_nothing(tmp_path, monkeypatch, name):
     result_files.write(to, results)
     assert list(files.results(judge, own, 5, to)) == results, "a failure of the judge is kept"
     list(files.results(judge, own, 5, to, overwrite=True))
-    assert judge.given == [1, 0], "but with --overwrite"
+    assert judge.given == [1], "but with --overwrite"
 
 
 @pytest.mark.parametrize("name", ["scored.jsonl", "scored.csv", "scored.parquet"])
