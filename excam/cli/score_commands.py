@@ -108,7 +108,7 @@ def score(
     to: Annotated[
         Path | None,
         typer.Option(
-            help="file to write: .jsonl, .parquet, .csv, .xlsx; for several files a folder; the same command continues "
+            help="file to write: .jsonl, .parquet, .csv; for several files a folder; the same command continues "
             "after a crash"
         ),
     ] = None,

@@ -139,11 +139,6 @@ class Compared:
     comparisons: Sequence[Comparison]
     standings: Sequence[Standing]
 
-    def __repr__(self) -> str:
-        from excam.scoring import compare_display
-
-        return compare_display.text(self)
-
     def lines(self) -> list[dict[str, Any]]:
         """Return JSON-ready lines: one for each system of several, then those of each comparison."""
         systems = [{"kind": "system", **asdict(standing)} for standing in self.standings]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 
 from rich.console import Console
@@ -27,13 +26,6 @@ def show(out: Console, compared: Compared) -> None:
     _text(out, visible_line(comparisons[0].signature))
     _standings(out, compared.standings, comparisons[0].measures[-1].name)
     _pairs(out, comparisons)
-
-
-def text(compared: Compared) -> str:
-    """Return what `show` prints."""
-    buffer = io.StringIO()
-    show(Console(file=buffer, highlight=False, width=display.MAX_WIDTH), compared)
-    return buffer.getvalue().rstrip()
 
 
 def _text(out: Console, line: str) -> None:

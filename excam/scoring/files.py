@@ -7,7 +7,6 @@ from itertools import chain, repeat, zip_longest
 from pathlib import Path
 from typing import Protocol
 
-from excam.core.exceptions import InputInvalid
 from excam.core.provenance import Progress, say
 from excam.inference.journal import Journal, Passing
 from excam.scoring import result_files
@@ -80,11 +79,5 @@ def _write(
     """Write the results of rows, each the earlier one or that which the judge gives, and remove the journal."""
     journal = Passing(journal_of(to))
     new = iter(judge.score((row for row, result in earlier() if result is None), journal=journal, progress=progress))
-    try:
-        result_files.write(to, (result or next(new) for _, result in earlier()))
-    except InputInvalid as problem:
-        if to.suffix.lower() != ".xlsx" or not journal.path.exists():
-            raise
-        command = f"mv {journal.path} {journal_of(to.with_suffix('.jsonl'))}"
-        raise InputInvalid(f"{to}: {problem}; the answers are kept: {command}") from None
+    result_files.write(to, (result or next(new) for _, result in earlier()))
     journal.path.unlink(missing_ok=True)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import html
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from excam.core.escapes import visible
 from excam.pages import row_browser
 from excam.pages.row_browser import Browser, BrowserRow, Filter, MarkedError, ReportCell, escape
 from excam.scoring import report_charts
 from excam.scoring.compare import clusters_of_texts, shared_signature
+from excam.scoring.excerpts import excerpts
 from excam.scoring.joining import distinct, repeated_note
 from excam.scoring.metric import Description
 from excam.scoring.report_numbers import Bands, bands, failure, line, lines, outcome, outcomes, verdict, words
 from excam.scoring.results import FOR_PROGRAMS, NOT_KNOWN, Result, confidence_lines, part_lines
-from excam.scoring.scores import marked
 from excam.scoring.spans import SEVERITIES, Severity
 from excam.scoring.warnings import UNQUALIFIED, warning_lines
 
@@ -210,7 +212,7 @@ def worst(rows: Sequence[Result]) -> str:
     row = min((row for row in rows if row.errors), key=lambda row: (row.score or 0.0, row.id), default=None)
     if row is None:
         return ""
-    texts = [f"<dt>{escape(name)}</dt><dd>{marked(row, name)}</dd>" for name in row.texts]
+    texts = [f"<dt>{escape(name)}</dt><dd>{_marked(row, name)}</dd>" for name in row.texts]
     why = [row.report.explanation] if row.report and row.report.explanation else []
     kinds = dict.fromkeys(f"{error.severity}: {error.type}" for error in row.errors)
     reason = f"<dt>why</dt><dd>{escape('; '.join([*kinds, *why]))}</dd>"
@@ -219,6 +221,28 @@ def worst(rows: Sequence[Result]) -> str:
     )
     return f"""<section class="worst"><h2>The worst text: {rounded(row.score or 0)}, row {escape(row.id)}</h2>
 <dl>{"".join(texts)}{reason}{cited}</dl></section>\n"""
+
+
+def _marked(row: Result, name: str) -> str:
+    """Return a text as HTML with its wrong words marked; of a long one, the parts around them."""
+    text = row.texts.get(name, "")
+    spans = [(error.start, error.end) for error in row.errors if error.where == name and error.start >= 0]
+    parts: list[str] = []
+    at = 0
+    for start, end in excerpts(text, spans):
+        parts.append(" … " if start > at else "")
+        at = start
+        for first, last in sorted(spans):
+            if at <= first and last <= end:
+                parts += [_plain(text[at:first]), f"<mark>{_plain(text[first:last])}</mark>"]
+                at = last
+        parts.append(_plain(text[at:end]))
+        at = end
+    return "".join(parts) + (" … " if at < len(text) else "")
+
+
+def _plain(text: str) -> str:
+    return html.escape(visible(text))
 
 
 def _mean(about: Description) -> str:

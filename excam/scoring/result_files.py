@@ -1,5 +1,7 @@
-"""Files of results: JSON Lines, Parquet, CSV or workbooks by their suffix, written as results come; read back alike.
+"""Results in files: JSON Lines, Parquet or CSV by their suffix, written as they come; and as tables of data libraries.
 
+Parquet has `COLUMNS`. CSV and tables of polars have among them the texts of the rows, their other columns, and the
+explanation, each as a column of its own.
 A file that is there already is never overwritten unless that is asked for.
 """
 
@@ -8,7 +10,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, islice
@@ -16,22 +18,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from excam.core.exceptions import InputInvalid
-from excam.core.extras import require_extra
 from excam.core.provenance import publish, say
 from excam.core.row_files import BadRow, records
 from excam.core.spreadsheets import guard_cell, remove_guard
 from excam.core.text import plain_name, respelled
-from excam.scoring import result_tables
 from excam.scoring.metric import LABELS, Metric, Row
-from excam.scoring.result_tables import COLUMNS, NUMBERS, TEXTS
 from excam.scoring.results import Result, from_dict, is_result
 
 if TYPE_CHECKING:
     import polars as pl
 
 CHUNK = 4096  # rows in memory at once, and of a row group
-SUFFIXES = (".jsonl", ".parquet", ".csv", ".xlsx")
+SUFFIXES = (".jsonl", ".parquet", ".csv")
 OF_IDS = ("duplicate-id", "no-id")  # failures of rows that another column of ids does not have
+NUMBERS = ("score", "certainty", "probability")
+TEXTS = ("id", "failure", "verdict", "thinking", "answered_by", *LABELS, "signature")  # not as JSON text
+COLUMNS = ("id", "score", "failure", "verdict", "texts", "report", "parts", "certainty", "probability", "warnings",
+           "recovered", "thinking", "answered_by", *LABELS, "columns",
+           "agreement", "metric", "signature")  # fmt: skip
+SHOWN = 4  # of these columns stand before those that only people read
+EXPLANATION = "explanation"
+Cell = str | float | None
 BOM = "\ufeff"  # without it Excel takes UTF-8 for something else
 
 
@@ -46,13 +53,11 @@ class Maker(Protocol):
 
 
 def suffix_of(path: Path) -> str:
-    """Return the format of a file to write. Raises InputInvalid for another, NotInstalled without its library."""
+    """Return the format of a file to write. Raises InputInvalid for another."""
     suffix = path.suffix.lower() or ".jsonl"
     suffix = ".jsonl" if suffix in (".json", ".ndjson") else suffix
     if suffix not in SUFFIXES:
         raise InputInvalid(f"{path}: unknown kind {path.suffix}; expected {', '.join(SUFFIXES)}")
-    if suffix == ".xlsx":
-        require_extra("excel", "xlsxwriter")
     return suffix
 
 
@@ -126,10 +131,10 @@ def _from_cells(row: Mapping[str, Any]) -> dict[str, Any]:
 def write(path: Path, results: Iterable[Result]) -> None:
     """Write results in the format of the suffix, atomically, in the memory of a few; equal results give equal bytes.
 
-    Tables are those of `result_tables`; of CSV, cells that a spreadsheet would run as a formula are guarded; `read`
+    Of CSV, cells that a spreadsheet would run as a formula are guarded; `read`
     removes the guard, and leaves out cells that `COLUMNS` have not.
     """
-    writers = {".jsonl": _write_lines, ".parquet": _write_parquet, ".csv": _write_csv, ".xlsx": _write_workbook}
+    writers = {".jsonl": _write_lines, ".parquet": _write_parquet, ".csv": _write_csv}
     writers[suffix_of(path)](path, results)
 
 
@@ -153,24 +158,24 @@ def _write_lines(path: Path, results: Iterable[Result]) -> None:
 def _write_parquet(path: Path, results: Iterable[Result]) -> None:
     from excam.core.tables import write_frames
 
-    schema = result_tables.schema()
-    write_frames(path, _frames(iter(results), schema), schema, CHUNK)
+    kinds = schema()
+    write_frames(path, _frames(iter(results), kinds), kinds, CHUNK)
 
 
 def _frames(results: Iterator[Result], schema: Mapping[str, Any]) -> Iterator[pl.DataFrame]:
     import polars as pl
 
     while part := list(islice(results, CHUNK)):
-        yield pl.DataFrame(list(map(result_tables.plain_cells, part)), schema=dict(schema), orient="row")
+        yield pl.DataFrame(list(map(plain_cells, part)), schema=dict(schema), orient="row")
 
 
-def _lines(results: Iterable[Result]) -> Iterator[list[result_tables.Cell]]:
+def _lines(results: Iterable[Result]) -> Iterator[list[Cell]]:
     """Yield the header of a table, and its lines; the columns of its rows are those of the first ones."""
     coming = iter(results)
     first = list(islice(coming, CHUNK))
-    row_columns = result_tables.own_columns(first)
-    yield list(result_tables.header(row_columns))
-    yield from (result_tables.line(result, row_columns) for result in chain(first, coming))
+    row_columns = own_columns(first)
+    yield list(header(row_columns))
+    yield from (line(result, row_columns) for result in chain(first, coming))
 
 
 def _write_csv(path: Path, results: Iterable[Result]) -> None:
@@ -181,9 +186,65 @@ def _write_csv(path: Path, results: Iterable[Result]) -> None:
             table.writerow([guard_cell(cell) if isinstance(cell, str) else cell for cell in cells])
 
 
-def _write_workbook(path: Path, results: Iterable[Result]) -> None:
-    with publish(path) as temporary:
-        result_tables.write_workbook(temporary, _lines(results))
+# --- tables
+
+
+def own_columns(results: Iterable[Result]) -> list[str]:
+    """Return the columns of the results' rows that have cells of their own: all but those of a name in `COLUMNS`."""
+    names = dict.fromkeys(name for result in results for name in (*result.texts, *result.columns))
+    return [name for name in names if name not in (*COLUMNS, EXPLANATION)]
+
+
+def header(row_columns: Sequence[str]) -> list[str]:
+    """Return the columns of a table with these columns of rows."""
+    return [*COLUMNS[:SHOWN], *row_columns, EXPLANATION, *COLUMNS[SHOWN:]]
+
+
+def line(result: Result, row_columns: Sequence[str]) -> list[Cell]:
+    """Return the cells of a result, in the order of `header`."""
+    cells = plain_cells(result)
+    row = {**result.columns, **result.texts}
+    row_cells = [_shown(row.get(name)) for name in row_columns]
+    explanation = _shown(result.report.explanation if result.report else None)
+    return [*cells[:SHOWN], *row_cells, explanation, *cells[SHOWN:]]
+
+
+def plain_cells(result: Result) -> list[Cell]:
+    """Return the cells of `COLUMNS`; nested values are JSON text, and a lone surrogate becomes a question mark."""
+    row = result.to_dict()
+    return [_cell(name, row.get(name)) for name in COLUMNS]
+
+
+def _shown(value: Any) -> Cell:
+    return value if isinstance(value, int | float) else _cell("id" if isinstance(value, str) else "columns", value)
+
+
+def _cell(name: str, value: Any) -> Cell:
+    if value is None or name in NUMBERS:
+        return value
+    return str(value).encode(errors="replace").decode() if name in TEXTS else json.dumps(value)
+
+
+def schema() -> dict[str, Any]:
+    """Return the types of `COLUMNS` in polars."""
+    import polars as pl
+
+    return {name: pl.Float64 if name in NUMBERS else pl.String for name in COLUMNS}
+
+
+def frame(results: Sequence[Result]) -> pl.DataFrame:
+    """Return a table of all results. A column of the rows has the type of its values, or that of texts."""
+    import polars as pl
+
+    row_columns = own_columns(results)
+    names, kinds = header(row_columns), schema()
+    columns = zip(*(line(result, row_columns) for result in results), strict=True) if results else [()] * len(names)
+    return pl.DataFrame(
+        [
+            pl.Series(name, values, None if name in row_columns else kinds.get(name, pl.String), strict=False)
+            for name, values in zip(names, columns, strict=True)
+        ]
+    )
 
 
 # --- going on

@@ -1,20 +1,18 @@
-"""Results in a notebook and in data libraries, and the arguments of `excam.load` beside the options of the command."""
+"""Results in data libraries, and the arguments of `excam.load` beside the options of the command."""
 
 import inspect
 import json
 import re
-import sys
 from dataclasses import fields, replace
 
 import polars as pl
 import pytest
 from one_line_errors import line_of
-from test_scored_page import ATTACKS, SIX, failed, judged
+from test_scored_page import SIX, failed, judged
 
 import excam
 from excam.core import row_files
 from excam.core.exceptions import InputInvalid
-from excam.core.extras import NotInstalled
 from excam.scoring import result_files
 from excam.scoring.given_rows import rows_of
 from excam.scoring.metric import Row, available
@@ -35,21 +33,6 @@ def test_results_show_their_mean_and_their_failures():
     assert (len(many[:3]), many[40].failure) == (3, "truncated")
 
 
-def test_a_notebook_shows_marked_words_and_no_markup_of_texts():
-    shown = Results(SIX)._repr_html_()
-    assert "<td>Greeks eat <mark>Sushi</mark>.</td>" in shown
-    assert "<td><mark>שלום</mark> <mark>עולם</mark>, כן</td>" in shown
-    assert "<td>truncated</td>" in shown
-    long = judged(7, f"{'a' * 1000}Sushi{'b' * 1000}", (1000, 1005, "major", "t"))
-    assert f"<td> … {'a' * 120}<mark>Sushi</mark>{'b' * 120} … </td>" in Results([long])._repr_html_()
-    hostile = Results([judged(n, attack, (0, 3, "major", attack), id=attack) for n, attack in enumerate(ATTACKS)])
-    tags = {"p", "table", "thead", "tbody", "tr", "th", "td", "mark"}
-    assert set(re.findall(r"</?([a-z]+)", hostile._repr_html_())) <= tags
-    assert Results([SIX[0]] * 30)._repr_html_().count("<tr>") == 1 + 20
-    assert "the first 20 shown" in Results([SIX[0]] * 21)._repr_html_()
-    assert "shown" not in Results([SIX[0]] * 20)._repr_html_()
-
-
 COLUMNS = [
     "id", "score", "failure", "verdict", "instruction", "output", "explanation", "texts", "report", "parts",
     "certainty", "probability", "warnings", "recovered", "thinking", "answered_by", "language", "system", "culture",
@@ -57,12 +40,9 @@ COLUMNS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("suffix", ["jsonl", "parquet", "csv", "xlsx"])
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet", "csv"])
 def test_all_outputs_have_the_same_columns(tmp_path, suffix):
     """They are part of what people build on: a name that changes here breaks their programs."""
-    if suffix == "xlsx":
-        pytest.importorskip("xlsxwriter")
-        pytest.importorskip("fastexcel")
     scores, path = Results(replace(row, columns={"share": 0.5, "score": 3}) for row in SIX), tmp_path / f"a.{suffix}"
     scores.save(path)
     table = scores.to_polars()
@@ -70,24 +50,13 @@ def test_all_outputs_have_the_same_columns(tmp_path, suffix):
     assert (table["share"].mean(), table["score"].null_count()) == (0.5, 2)
     names = {name: None for _, row in row_files.rows(path) for name in row}
     of_rows = {"instruction", "output", "explanation", "share"}
-    if suffix in ("csv", "xlsx"):
+    if suffix == "csv":
         assert list(names) == table.columns
     else:
         assert [*names] == sorted({*COLUMNS} - of_rows & {*names}, key=COLUMNS.index) or suffix == "jsonl"
         assert names.keys() <= {*COLUMNS} - of_rows
     assert list(result_files.read(path)) == list(scores)
     assert line_of(InputInvalid, scores.save, path).startswith(f"{path}: is there already; expected none")
-
-
-def test_tables_of_pandas(monkeypatch):
-    scores = Results(SIX)
-    table = scores.to_polars()
-    pytest.importorskip("pandas")
-    assert scores.to_pandas()["score"].dropna().to_list() == table["score"].drop_nulls().to_list()
-    assert list(scores.to_pandas().columns) == table.columns
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(NotInstalled, match="pandas: not installed; expected it for to_pandas: pip install pandas"):
-        scores.to_pandas()
 
 
 def test_results_come_one_by_one_and_what_needs_all_waits():
@@ -106,12 +75,7 @@ def test_results_come_one_by_one_and_what_needs_all_waits():
             broken.mean  # noqa: B018
 
 
-def test_results_are_compared_and_have_a_page(tmp_path):
-    ours, theirs = ([replace(row, system=name) for row in SIX] for name in ("ours", "theirs"))
-    compared = Results(ours).compare(Results(theirs))
-    assert repr(compared).startswith("A: ours\nB: theirs\n")
-    assert compared.lines() == Results([*ours, *theirs]).compare().lines()
-    assert repr(Results(SIX).compare(Results(SIX))).startswith("A: A\nB: B\n")
+def test_results_have_a_page(tmp_path):
     page = tmp_path / "page.html"
     for _ in range(2):
         Results(SIX).report(page)

@@ -20,7 +20,7 @@ from excam.scoring import metric, report_page, summary
 from excam.scoring import report_numbers as numbers
 from excam.scoring.agreement import agreement
 from excam.scoring.metric import Description
-from excam.scoring.result_tables import frame
+from excam.scoring.result_files import frame
 from excam.scoring.results import NOT_KNOWN, part_lines
 
 EXCAM = metric.load("excam").description
@@ -188,6 +188,8 @@ def test_the_worst_text_stands_above_with_its_passage_and_what_a_score_means():
     assert "a.pdf#page=3: Food: &lt;b&gt;Stew&lt;/b&gt; of eel." in worst
     assert "What a score means: −5 a major error, −1 a minor error. " in page
     assert 'class="worst"' not in report_page.write("a.jsonl", "0" * 64, [judged(1, "Fine.")])
+    long = judged(7, f"{'a' * 1000}Sushi{'b' * 1000}", (1000, 1005, "major", "t"))
+    assert f"<dd> … {'a' * 120}<mark>Sushi</mark>{'b' * 120} … </dd>" in report_page.worst([long])
 
 
 def test_rows_that_are_not_known_are_counted_apart_from_failures():
