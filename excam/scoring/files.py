@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, repeat, zip_longest
 from pathlib import Path
@@ -76,8 +77,14 @@ def results(
 def _write(
     to: Path, judge: Judge, earlier: Callable[[], Iterator[tuple[Row, Result | None]]], progress: Progress
 ) -> None:
-    """Write the results of rows, each the earlier one or that which the judge gives, and remove the journal."""
+    """Write the results of rows, each the earlier one or that which the judge gives, and remove the journal.
+
+    They are written as lines elsewhere first, so that a run that stops leaves nothing half beside `to`.
+    """
     journal = Passing(journal_of(to))
     new = iter(judge.score((row for row, result in earlier() if result is None), journal=journal, progress=progress))
-    result_files.write(to, (result or next(new) for _, result in earlier()))
+    with tempfile.TemporaryDirectory() as scratch:
+        lines = Path(scratch, "scored.jsonl")
+        result_files.write(lines, (result or next(new) for _, result in earlier()))
+        result_files.write(to, result_files.read(lines))
     journal.path.unlink(missing_ok=True)
