@@ -177,7 +177,7 @@ def link(
     with exit_on_error():
         prefix = _link_prefix(address)
         with Store(store) as opened:
-            print_text(f"{annotator}\t{prefix}{opened.renew(annotator) if renew else opened.link(annotator)}")
+            print_text(f"{annotator}\t{prefix}{opened.link(annotator, renew)}")
 
 
 def _link_prefix(address: str) -> str:
@@ -263,19 +263,3 @@ def import_(
         for file in files:
             counts = opened.merge(exchange.read(file, opened.campaign))
             print_text(f"{file}: {', '.join(f'{counts[kind]} {kind}' for kind in ('new', 'newer', 'older', 'same'))}")
-
-
-@app.command()
-def backup(
-    store: _STORE,
-    to: Annotated[Path, typer.Option(help="file to write; one that is there is replaced at once, when all is well")],
-) -> None:
-    """Copy the store while the server runs, and check the copy. The copy is a complete store.
-
-    Example: excam annotate backup answers.store --to answers-2026-04-01.store
-    """
-    from excam.annotation import storage
-
-    with exit_on_error():
-        storage.backup(store, to)
-    say(f"{to}: complete")

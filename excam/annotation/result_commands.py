@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from excam.core.terminal import JSON, exit_on_error, print_json, print_text, stop, table_lines
+from excam.core.terminal import JSON, exit_on_error, print_json, print_text, table_lines
 
 if TYPE_CHECKING:
     from excam.annotation.agreement import Study
@@ -16,17 +16,14 @@ if TYPE_CHECKING:
     from excam.annotation.campaign import Campaign
 
 SQLITE = b"SQLite format 3\0"  # how a store's file begins
+_SOURCE = Annotated[Path, typer.Argument(help="a store, or a campaign's file before the exports of its answers")]
+_EXPORTS = Annotated[list[Path] | None, typer.Argument(help="exported files, CSV or JSON, if there is no store")]
 
 
 def agreement(
-    source: Annotated[Path, typer.Argument(help="a store, or a campaign's file before the exports of its answers")],
-    exports: Annotated[
-        list[Path] | None, typer.Argument(help="exported files, CSV or JSON, if there is no store")
-    ] = None,
+    source: _SOURCE,
+    exports: _EXPORTS = None,
     items: Annotated[int, typer.Option(min=0, help="number of printed items with the largest differences")] = 10,
-    to: Annotated[
-        Path | None, typer.Option(help="also write all of it to this file, every item included: .jsonl or .csv")
-    ] = None,
     seed: Annotated[int, typer.Option(help="seed of the bootstrap")] = 0,
     as_json: JSON = False,
 ) -> None:
@@ -37,12 +34,8 @@ def agreement(
     from excam.annotation.agreement import study
 
     with exit_on_error():
-        if to and to.suffix not in (".csv", ".jsonl"):
-            stop(f"{to}: ends in {to.suffix or 'nothing'}; expected .csv or .jsonl")
         rated, answers = campaign_and_answers(source, exports or [])
         measured = study(rated, answers, seed)
-        if to:
-            _write(to, list(measured.lines()))
         if as_json:
             for line in measured.lines():
                 print_json(line)
@@ -51,11 +44,9 @@ def agreement(
 
 
 def adjudicate(
-    source: Annotated[Path, typer.Argument(help="a store, or a campaign's file before the exports of its answers")],
+    source: _SOURCE,
     to: Annotated[Path, typer.Option(help="the campaign's file to write")],
-    exports: Annotated[
-        list[Path] | None, typer.Argument(help="exported files, CSV or JSON, if there is no store")
-    ] = None,
+    exports: _EXPORTS = None,
     whole: Annotated[bool, typer.Option("--all", help="a second pass: also tasks without a difference")] = False,
 ) -> None:
     """Make a campaign of the tasks on which raters differ, for another person who sees what each of them answered.
@@ -91,25 +82,6 @@ def campaign_and_answers(source: Path, exports: Sequence[Path]) -> tuple[Campaig
     if not exports:
         raise InputInvalid(f"{source}: no answers; expected exported files behind the campaign, or a store")
     return drawn, exchange.read_all(exports, drawn).answers
-
-
-def _write(to: Path, lines: Sequence[Mapping[str, Any]]) -> None:
-    import json
-
-    from excam.core import tables
-
-    if to.suffix == ".jsonl":
-        tables.write_jsonl(to, lines)
-        return
-    columns = list(dict.fromkeys(name for line in lines for name in line))
-    texts = [
-        {
-            name: json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else value
-            for name, value in line.items()
-        }
-        for line in lines
-    ]
-    tables.write_lines(to, columns, texts)
 
 
 def _show(rated: Campaign, measured: Study, most: int) -> None:

@@ -1,4 +1,4 @@
-"""The SQLite file of a store: its tables, and how it is opened, checked and copied.
+"""The SQLite file of a store: its tables, and how it is opened and checked.
 
 Write-ahead log and `synchronous=FULL`: committed data survive a kill and a power cut. The file needs a local disk,
 because SQLite's locks do not work on every shared one.
@@ -19,7 +19,6 @@ from excam.annotation import campaign
 from excam.annotation.answers import utc_text
 from excam.annotation.campaign import Campaign
 from excam.core.exceptions import ArtifactBroken, ExcamError, InputInvalid
-from excam.core.provenance import publish
 
 APPLICATION = 0x45784341  # "ExCA", in the file's header
 LAYOUT = 2
@@ -187,23 +186,6 @@ def verified_campaign(db: sqlite3.Connection, path: Path) -> Campaign:
         return campaign.parse_campaign(content, str(path))
     except InputInvalid as problem:
         raise ArtifactBroken(_damaged_message(path, str(problem))) from None
-
-
-def backup(path: Path, to: Path) -> None:
-    """Write a verified copy of a store to one file while others write to it; `to` is complete or unchanged.
-
-    Raises as `verified_campaign` and `explain_sqlite_errors` do, and InputInvalid if `to` is the store or an open one.
-    """
-    beside = to.with_name(f"{to.name}-wal")  # SQLite would play it into what takes the file's place
-    if beside.exists() or (to.exists() and to.samefile(path)):
-        raise InputInvalid(f"{to}: is a store in use; expected another file for the copy")
-    with closing(connect(path)) as source, publish(to) as temporary:
-        verified_campaign(source, path)
-        temporary.touch(0o600)
-        with closing(sqlite3.connect(temporary)) as copy, explain_sqlite_errors(to):
-            source.backup(copy)
-            copy.execute("PRAGMA journal_mode = DELETE")  # one file, which opens on a read-only disk too
-            verified_campaign(copy, to)
 
 
 def _damaged_message(path: Path, detail: str) -> str:

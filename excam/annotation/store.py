@@ -8,22 +8,39 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import json
 import secrets
 import sqlite3
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Literal, Self
 
-from excam.annotation import history, storage
+from excam.annotation import storage
 from excam.annotation.answers import PATTERNS, Answer
-from excam.annotation.history import Saved
-from excam.annotation.storage import utc_now
+from excam.annotation.storage import SEALED, row_checksum, utc_now
 from excam.core.exceptions import InputInvalid
 from excam.core.names import shown_names
+
+Kind = Literal["saved", "imported"]  # where an answer comes from: the page, or a file
+Outcome = Literal["new", "newer", "older", "same"]
+# the answers that count, of all, of an annotator, about a task, or both
+_CURRENT = """SELECT max(revision), answer FROM history WHERE revision IS NOT NULL{}
+    GROUP BY annotator, task ORDER BY annotator"""
+_KNOWN = "SELECT 1 FROM history WHERE annotator = ? AND task = ? AND answer = ?"
+_ADD = f"INSERT INTO history ({', '.join(SEALED)}, seal) VALUES (?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """The current answer to a task; its revision is 1, 2, ... for this annotator and task"""
+
+    revision: int
+    answer: Answer
 
 
 class Store:
@@ -78,20 +95,15 @@ class Store:
                 db.execute("INSERT INTO annotators VALUES (?, ?)", (name, utc_now()))
             return [_new_link(db, name) for name in names]
 
-    def link(self, name: str) -> str:
-        """Return another token for an annotator; earlier tokens stay valid. Raises InputInvalid for an unknown name."""
-        self._refuse_unknown([name])
-        with self._transaction() as db:
-            return _new_link(db, name)
-
-    def renew(self, name: str) -> str:
-        """Return the only valid token of an annotator: earlier tokens become invalid.
+    def link(self, name: str, renew: bool = False) -> str:
+        """Return another token for an annotator; with `renew`, earlier tokens become invalid.
 
         Raises InputInvalid for an unknown name.
         """
         self._refuse_unknown([name])
         with self._transaction() as db:
-            db.execute("DELETE FROM links WHERE annotator = ?", (name,))
+            if renew:
+                db.execute("DELETE FROM links WHERE annotator = ?", (name,))
             return _new_link(db, name)
 
     def annotator(self, token: str) -> str | None:
@@ -103,15 +115,18 @@ class Store:
     def latest(self, annotator: str) -> list[Saved]:
         """Return the current answers of one annotator, in no order. Raises InputInvalid for an unknown name."""
         self._refuse_unknown([annotator])
-        return [history.saved_from_row(*row) for row in self._rows(history.OF_ONE, annotator)]
+        return self._current(" AND annotator = ?", annotator)
 
     def answers(self) -> list[Answer]:
         """Return all current answers, in no order."""
-        return [history.saved_from_row(*row).answer for row in self._rows(history.OF_ALL)]
+        return [each.answer for each in self._current()]
 
     def about(self, task: str) -> list[Answer]:
         """Return the current answers about one task, by annotator."""
-        return [history.saved_from_row(*row).answer for row in self._rows(history.OF_TASK, task)]
+        return [each.answer for each in self._current(" AND task = ?", task)]
+
+    def _current(self, condition: str = "", *values: str) -> list[Saved]:
+        return [_saved(*row) for row in self._rows(_CURRENT.format(condition), *values)]
 
     def save(self, answer: Answer) -> Saved:
         """Save an answer, and return what counts now: of two about one task the later one, on a tie the first.
@@ -120,7 +135,7 @@ class Store:
         """
         self._refuse_unknown([answer.annotator], [answer.task])
         with self._transaction() as db:
-            return history.take(db, "saved", answer)[1]
+            return _take(db, "saved", answer)[1]
 
     def merge(self, answers: Iterable[Answer]) -> Counter[str]:
         """Import the answers of a file, all or none; what counts is as in `save`.
@@ -130,7 +145,7 @@ class Store:
         imported = list(answers)
         self._refuse_unknown([answer.annotator for answer in imported], [answer.task for answer in imported])
         with self._transaction() as db:
-            return Counter(history.take(db, "imported", answer)[0] for answer in imported)
+            return Counter(_take(db, "imported", answer)[0] for answer in imported)
 
     def _refuse_unknown(self, annotators: Sequence[str], tasks: Sequence[str] = ()) -> None:
         if not self._names.issuperset(annotators):
@@ -143,6 +158,43 @@ class Store:
             )
         if unknown := [task for task in tasks if task not in self.campaign.by_id]:
             raise InputInvalid(f"task {unknown[0]} is not in campaign {self.campaign.id}; expected one of its tasks")
+
+
+def _saved(revision: int, answer: str) -> Saved:
+    """Return the current answer from its database row."""
+    return Saved(revision, Answer.from_row(json.loads(answer)))
+
+
+def _take(db: sqlite3.Connection, kind: Kind, answer: Answer) -> tuple[Outcome, Saved]:
+    """Write an answer into the history, and return what counts now: of two the one saved later, on a tie the first.
+
+    One that equals what counts, or that was written as `older` before, is not written again: a reply was lost.
+    """
+    latest = _latest(db, answer)
+    if latest and latest.answer == answer:
+        return "same", latest
+    if latest and latest.answer.saved >= answer.saved:
+        if not db.execute(_KNOWN, (answer.annotator, answer.task, _answer_json(answer))).fetchone():
+            _write(db, None, "older", answer)
+        return "older", latest
+    revision = latest.revision + 1 if latest else 1
+    _write(db, revision, kind, answer)
+    return "newer" if latest else "new", Saved(revision, answer)
+
+
+def _latest(db: sqlite3.Connection, answer: Answer) -> Saved | None:
+    values = (answer.annotator, answer.task)
+    row = db.execute(_CURRENT.format(" AND annotator = ? AND task = ?"), values).fetchone()
+    return _saved(*row) if row else None
+
+
+def _write(db: sqlite3.Connection, revision: int | None, kind: str, answer: Answer) -> None:
+    values = (answer.annotator, answer.task, revision, kind, _answer_json(answer), utc_now())
+    db.execute(_ADD, (*values, row_checksum(values)))
+
+
+def _answer_json(answer: Answer) -> str:
+    return json.dumps(answer.row(), ensure_ascii=False)
 
 
 def refuse_names(names: Sequence[str]) -> None:

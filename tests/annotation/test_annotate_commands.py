@@ -231,17 +231,6 @@ def test_import_takes_a_file_whole_or_not(path, tmp_path):
         assert len(store.answers()) == len(ANSWERS)
 
 
-# --- backup
-
-
-def test_backup_of_a_damaged_store_leaves_the_earlier_one(path, tmp_path):
-    (tmp_path / "copy.store").write_text("earlier")
-    path.write_bytes(path.read_bytes()[:-4096])
-    refused(command("backup", path, "--to", tmp_path / "copy.store"), "damaged", "put a backup in its place")
-    assert (tmp_path / "copy.store").read_text() == "earlier"
-    refused(command("backup", tmp_path / "copy.store", "--to", tmp_path / "x"), "copy.store: no store")
-
-
 @pytest.mark.parametrize("other", [storage.LAYOUT - 1, storage.LAYOUT + 1])
 def test_a_store_of_another_layout_is_refused_by_every_command(path, tmp_path, drawn, other):
     with storage.connect(path) as db:
@@ -253,6 +242,5 @@ def test_a_store_of_another_layout_is_refused_by_every_command(path, tmp_path, d
         ("serve", path, "--port", 0),
         ("export", path, "--to", tmp_path / "a.csv"),
         ("import", path, drawn),
-        ("backup", path, "--to", tmp_path / "copy"),
     ):
         refused(command(*words), f"layout {other}; expected {storage.LAYOUT}", "export its answers there")

@@ -141,7 +141,7 @@ def json_with(**changes):
 
 
 BROKEN = {
-    "empty": ("", "lacks the column campaign"),
+    "empty": ("", "the column campaign is there 0 times; expected once"),
     "partial JSON": (JSON[:-20], "not complete JSON"),
     "deep JSON": ('{"answers":' + "[" * 100_000, "not complete JSON"),
     "another form": (json_with(format="excam-answers/2"), "not in the form excam-answers/1"),
@@ -151,10 +151,8 @@ BROKEN = {
     "CSV of another campaign": (CSV.replace(CAMPAIGN.id, OTHER.id), f"expected {CAMPAIGN.id}"),
     "unknown task": (CSV.replace("0" * 16, "f" * 16), "task ffffffffffffffff is not in campaign"),
     "twice": (CSV + LINE + "\r\n", "answered twice by b"),
-    "a column unknown": (CSV.replace(",saved\r\n", ",saved,mood\r\n").replace("000Z", "000Z,good"), "'mood' is unkno"),
-    "a column missing": (CSV.replace(",saved\r\n", "\r\n").replace(",2026-04-01T12:00:00.000Z", ""), "column saved"),
-    "a column twice": (CSV.replace(",saved\r\n", ",saved,saved\r\n"), "'saved' is unknown or not there once"),
-    "one source alone": (CSV.replace(",saved\r\n", ",saved,source_1\r\n"), "'source_1' is unknown or not there"),
+    "a column missing": (CSV.replace(",saved\r\n", "\r\n").replace(",2026-04-01T12:00:00.000Z", ""), "column saved is"),
+    "a column twice": (CSV.replace(",saved\r\n", ",saved,saved\r\n"), "the column saved is there 2 times"),
     "a field missing": (JSON.replace('   "borderline": false,\n', ""), "borderline is missing"),
     "a field too many": (CSV[:-2] + ",more\r\n", "line 2: 20 fields; expected 19"),
     "a partial line": (CSV[: CSV.rindex(",")] + "\r\n", "line 2: 18 fields; expected 19"),
@@ -227,14 +225,9 @@ def test_bytes_that_are_no_text_and_too_many_of_them_are_refused(tmp_path, monke
             exchange.read(given_, CAMPAIGN)
 
 
-def test_sources_are_those_of_the_campaign():
-    owners = exchange.to_csv(CAMPAIGN, ONE, exchange.owner_columns(CAMPAIGN))
-    assert exchange.read(owners.encode(), CAMPAIGN) == ONE
-    assert exchange.read(exchange.to_csv(CAMPAIGN, ONE, SOFT.owner).encode(), CAMPAIGN) == ONE
-    with pytest.raises(InputInvalid, match="row of task 0000000000000000 is 'calmqa/9/0/wrong'"):
-        exchange.read(owners.replace("calmqa/0/0/wrong", "calmqa/9/0/wrong").encode(), CAMPAIGN)
-    with pytest.raises(InputInvalid, match="source_2 of task 0000000000000000 is 'gamma'"):
-        exchange.read(owners.replace("beta/all/report", "gamma").encode(), CAMPAIGN)
+def test_columns_of_the_owner_are_not_read():
+    for owner in (exchange.owner_columns(CAMPAIGN), SOFT.owner):
+        assert exchange.read(exchange.to_csv(CAMPAIGN, ONE, owner).encode(), CAMPAIGN) == ONE
 
 
 def test_writing_refuses_what_reading_would():

@@ -191,7 +191,7 @@ def test_an_answer_that_the_server_refuses_is_reported(browser, running, name):
 def test_a_renewed_link_replaces_the_old_one(browser, running, name):
     opened(browser, running, name)
     with Store(running.store) as store:
-        renewed = store.renew(name)
+        renewed = store.link(name, renew=True)
     browser.click("#culture_related-yes")
     browser.wait("document.getElementById('trouble').textContent")
     assert text_of(browser, "trouble").startswith("This link does not work any more.")

@@ -6,7 +6,6 @@ import resource
 import sqlite3
 import subprocess
 import sys
-import threading
 from collections import Counter
 from contextlib import closing
 
@@ -292,44 +291,3 @@ def test_a_locked_store_is_waited_for_and_then_refused(store, path, monkeypatch)
             store.save(answer(0, "ada"))
         other.execute("ROLLBACK")
     assert store.save(answer(0, "ada")).revision == 1
-
-
-# --- copies
-
-
-def test_a_copy_made_while_others_write_is_a_whole_store(store, path, tmp_path):
-    ended = threading.Event()
-    store.save(answer(0, "ada"))
-
-    def write():
-        while not ended.is_set():
-            store.save(answer(0, "ada", saved=storage.utc_now()))
-
-    writer = threading.Thread(target=write)
-    writer.start()
-    try:
-        for number in range(10):
-            (before,) = store.latest("ada")
-            storage.backup(path, tmp_path / f"{number}.copy")
-            with Store(tmp_path / f"{number}.copy") as copy:
-                assert copy.latest("ada")[0].revision >= before.revision
-                assert all(event.revision for event in events(copy, "ada", before.answer.task))
-        assert before.revision > 5
-    finally:
-        ended.set()
-        writer.join()
-    assert not list(tmp_path.glob(".*"))
-    assert (tmp_path / "0.copy").stat().st_mode & 0o777 == 0o600
-
-
-def test_a_copy_replaces_a_file_at_once_but_never_a_store_in_use(store, path, tmp_path):
-    copy = tmp_path / "copy"
-    copy.write_text("an older copy")
-    storage.backup(path, copy)
-    with Store(copy) as other:
-        other.add(["eve"])
-        with pytest.raises(InputInvalid, match="a store in use"):
-            storage.backup(path, copy)
-        assert "eve" in other.annotators()
-    with pytest.raises(InputInvalid, match="a store in use"):
-        storage.backup(path, path)
