@@ -39,10 +39,9 @@ GROUPS = {
     "properties": Group("5,000 inputs a property", ("-m", "hypothesis", "--hypothesis-profile=nightly"), 5),
     "damage": Group("5,000 damaged files a format", nightly(DAMAGED), 3),
     "kills": Group(
-        "killed requests, annotation servers; full disks",
+        "killed requests; full disks",
         nightly(
             "tests/inference/test_faults.py",
-            "tests/annotation/test_annotation_server.py",
             "tests/cli/test_full_disk.py",
         ),
     ),

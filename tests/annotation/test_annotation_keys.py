@@ -2,10 +2,8 @@
 
 import campaigns
 import pytest
-from annotation_page_driver import begin, shown, text_of
+from annotation_page_driver import opened, shown, text_of
 from form_page_driver import with_form
-
-from excam.annotation import page
 
 ALT, CTRL, META, SHIFT = 1, 2, 4, 8
 IN_A_METHOD = 229  # the number of every key that an input method takes
@@ -50,16 +48,7 @@ SIGNS = {  # layout: key, place, held down, what it does
 
 
 def press(browser, key, place, held=0, number=0, text=""):
-    """One key as the system tells it: its sign, its place, and what is held down; `text` is what it types."""
-    told = {"key": key, "code": place, "modifiers": held, "windowsVirtualKeyCode": number}
-    typed = {"text": text} if text else {}
-    browser.call("Input.dispatchKeyEvent", type="keyDown", **told, **typed)
-    browser.call("Input.dispatchKeyEvent", type="keyUp", **told)
-
-
-def opened(browser, folder, shown_campaign, name):
-    (folder / "page.html").write_text(page.write(shown_campaign), encoding="utf-8")
-    begin(browser, (folder / "page.html").as_uri(), name)
+    browser.key(key, number, text, held, place)
 
 
 @pytest.fixture(scope="module")

@@ -14,20 +14,20 @@ from annotation_page_driver import (
     READY,
     answer_by_key,
     answer_by_mouse,
-    begin,
     choose,
     chosen,
     downloaded,
-    enter,
     finish_task,
     go_to,
     imported,
     leaving,
+    opened,
     shown,
     text_of,
     typed,
     unpacked,
     wished,
+    write_page,
 )
 from campaigns import CHOICES, COMMENTS, SOFT, changed
 
@@ -92,12 +92,6 @@ def test_parts_of_the_page_stay_small():
 # --- in a browser
 
 
-def write_page(folder, shown_campaign=None, name="page.html"):
-    path = folder / name
-    path.write_text(page.write(shown_campaign or campaigns.small()), encoding="utf-8")
-    return path.as_uri()
-
-
 @pytest.mark.parametrize(("annotator", "seed", "act"), [("ann-0", 0, answer_by_key), ("ann-1", 1, answer_by_mouse)])
 def test_a_campaign_from_the_first_task_to_the_export(tmp_path, annotator, seed, act):
     """Ten tasks in a browser of one's own; what is exported is what was chosen, byte for byte as we would write it."""
@@ -105,7 +99,7 @@ def test_a_campaign_from_the_first_task_to_the_export(tmp_path, annotator, seed,
     small_campaign = campaigns.small()
     wanted = wished(small_campaign, annotator, seed)
     with chromium.Browser(tmp_path / "profile") as browser:
-        begin(browser, write_page(tmp_path), annotator)
+        opened(browser, tmp_path, campaigns.small(), annotator)
         for at, answer in enumerate(wanted):
             browser.wait(f"session.task.id === '{answer.task}'")
             act(browser, answer)
@@ -127,9 +121,8 @@ def test_a_campaign_from_the_first_task_to_the_export(tmp_path, annotator, seed,
 
 def test_closing_the_browser_in_mid_answer_loses_nothing(tmp_path):
     chromium.skip_without()
-    url = write_page(tmp_path)
     with chromium.Browser(tmp_path / "profile") as browser:
-        begin(browser, url, "ann-1")
+        url = opened(browser, tmp_path, campaigns.small(), "ann-1")
         browser.click("#next")
         browser.wait("session.task.place === 2")
         for selector in ("#culture_related-yes", "#error_valid-partly", "#reveal-2", "#severity_ok"):
@@ -148,7 +141,7 @@ def test_closing_the_browser_in_mid_answer_loses_nothing(tmp_path):
 
 
 def test_steps_open_in_order(browser, tmp_path):
-    begin(browser, write_page(tmp_path), "order")
+    opened(browser, tmp_path, campaigns.small(), "order")
     explanation = campaigns.task(0).shown["explanation"]
     visible = "document.body.innerText"
     for selector, disabled in (("#culture_related-no", True), ("#error_valid-not_valid", False)):
@@ -182,7 +175,7 @@ def test_steps_open_in_order(browser, tmp_path):
 
 
 def test_skipping_asks_nothing_more_and_can_be_undone(browser, tmp_path):
-    begin(browser, write_page(tmp_path, campaigns.small(14)), "skips")
+    opened(browser, tmp_path, campaigns.small(14), "skips")
     browser.click("#culture_related-yes")
     browser.click("#error_valid-valid")
     browser.click("#skipped")
@@ -230,7 +223,7 @@ def test_export_import_export_gives_the_same_bytes(browser, tmp_path):
         for n, comment in enumerate(comments)
     ]
     text, table = exchange.to_json(small_campaign, expected_answers), exchange.to_csv(small_campaign, expected_answers)
-    begin(browser, write_page(tmp_path), "bytes")
+    url = opened(browser, tmp_path, small_campaign, "bytes")
     assert imported(browser, tmp_path, text).startswith("Imported 7 of 7 answers; 0 were here already, 0 are older")
     assert imported(browser, tmp_path, text).startswith("Imported 0 of 7 answers; 7 were here already, 0 are older")
     for number in range(3):  # looking at a comment changes none
@@ -244,7 +237,7 @@ def test_export_import_export_gives_the_same_bytes(browser, tmp_path):
     assert imported(browser, tmp_path, exchange.to_json(small_campaign, later)).startswith(
         "Imported 1 of 2 answers; 0 were here already, 1 are older"
     )
-    browser.open(write_page(tmp_path), READY)
+    browser.open(url, READY)
     expected_answers[0] = later[0]
     assert downloaded(browser, tmp_path, "json").decode() == exchange.to_json(small_campaign, expected_answers)
 
@@ -254,7 +247,7 @@ def test_backups_that_do_not_fit_are_refused_whole(browser, tmp_path):
     late = changed(campaigns.answer(2, "backup"), culture_related="", severity_ok=False, type_ok=False)
     first = campaigns.answer(0, "backup")
     second = campaigns.blank(f"{1:016x}", "backup", skipped=True, saved=first.saved)
-    begin(browser, write_page(tmp_path), "backup")
+    opened(browser, tmp_path, campaigns.small(), "backup")
     for expected, spoil in REFUSED.items():
         backup_answers = [first, second, late] if expected.startswith("error_valid") else [first, second]
         said = imported(browser, tmp_path, spoil(exchange.to_json(small_campaign, backup_answers)))
@@ -268,7 +261,7 @@ def test_backups_that_do_not_fit_are_refused_whole(browser, tmp_path):
 
 
 def test_a_full_browser_storage_is_reported_without_loss(browser, tmp_path):
-    begin(browser, write_page(tmp_path), "full")
+    url = opened(browser, tmp_path, campaigns.small(), "full")
     browser.js(
         "{ let size = 4e6; for (let n = 0; size >= 1; n++) { try { localStorage.setItem(`filler${n}`, 'x'.repeat(size)) } catch { size = Math.floor(size / 2) } } }"
     )
@@ -288,12 +281,12 @@ def test_a_full_browser_storage_is_reported_without_loss(browser, tmp_path):
     browser.click("#error_valid-valid")
     assert not shown(browser, "trouble")
     assert not leaving(browser)
-    browser.open(write_page(tmp_path), READY)
+    browser.open(url, READY)
     assert browser.js("inOrder(answers()).map((answer) => answer.culture_related)") == ["yes", "no"]
 
 
 def test_a_blocked_browser_storage_is_reported(browser, tmp_path):
-    write_page(tmp_path)
+    write_page(tmp_path, campaigns.small())
     (tmp_path / "outer.html").write_text(
         '<iframe sandbox="allow-scripts allow-forms" src="page.html" width="900" height="900"></iframe>'
     )
@@ -308,8 +301,7 @@ def test_a_blocked_browser_storage_is_reported(browser, tmp_path):
 
 
 def test_two_tabs_stay_in_step_and_neither_overwrites_the_other(browser, tmp_path):
-    url = write_page(tmp_path)
-    begin(browser, url, "tabs")
+    url = opened(browser, tmp_path, campaigns.small(), "tabs")
     browser.click("#culture_related-yes")
     with browser.tab() as other:
         browser.open(url, READY)
@@ -333,7 +325,7 @@ def test_two_tabs_stay_in_step_and_neither_overwrites_the_other(browser, tmp_pat
 
 
 def test_seconds_are_those_on_the_screen(browser, tmp_path):
-    begin(browser, write_page(tmp_path), "clock")
+    opened(browser, tmp_path, campaigns.small(), "clock")
     browser.js("tick(); session.waiting[session.task.id] = 41500")
     browser.click("#culture_related-yes")
     assert browser.js("answerHere().seconds") == 41
@@ -349,7 +341,7 @@ def test_seconds_are_those_on_the_screen(browser, tmp_path):
 
 def test_filters_keep_the_order(browser, tmp_path):
     small_campaign = campaigns.small()
-    begin(browser, write_page(tmp_path), "filters")
+    opened(browser, tmp_path, campaigns.small(), "filters")
 
     order = "inView().map((task) => task.place)"
     choose(browser, "language", "Japanese")
@@ -375,16 +367,15 @@ def test_filters_keep_the_order(browser, tmp_path):
     assert browser.js("document.querySelector('#said').getAttribute('role')") == "status"
 
 
-def test_one_task_by_keyboard_alone(browser, tmp_path):
-    """From the open page to the finished task with Tab, Enter, Space, letters and digits; typing is never hijacked."""
+def test_the_tasks_are_reached_by_keyboard_alone_and_single_keys_can_rest(browser, tmp_path):
     browser.js("localStorage.clear()")
-    browser.open(write_page(tmp_path), READY)
+    browser.open(write_page(tmp_path, campaigns.small()), READY)
     for _ in range(12):
         browser.key("Tab", 9)
         if browser.js("document.activeElement.id") == "annotator":
             break
     browser.call("Input.insertText", text="keys-1")
-    enter(browser)
+    browser.key("Enter", 13, "\r")
     browser.wait("session.keeper && document.getElementById('start').hidden")
     browser.key("i", 73)
     browser.wait("document.getElementById('task').offsetParent")
@@ -394,23 +385,16 @@ def test_one_task_by_keyboard_alone(browser, tmp_path):
     browser.key("2", 50)  # a dialog is open
     browser.js("document.getElementById('help').close()")
     assert browser.js("answers().size") == 0
-    answer_by_key(browser, campaigns.answer(0, "keys-1"))
-    browser.key("k", 75)
-    assert browser.js("document.activeElement.name") == "similarity_1"
-    outline = "getComputedStyle(document.activeElement).outlineStyle"
-    assert browser.js(outline) == "solid"
-    browser.key("c", 67)
-    assert browser.js("document.activeElement.id") == "comment_2"
-    for letter in "1nl?":
-        browser.call("Input.dispatchKeyEvent", type="keyDown", key=letter, text=letter)
-    browser.key("Escape", 27)
-    assert browser.js("document.activeElement.type") == "radio"
-    wanted = changed(campaigns.answer(0, "keys-1"), comment_2="1nl?")
-    assert chosen([answers.read(browser.js("answerHere()"), campaigns.small())]) == chosen([wanted])
-    browser.js("document.getElementById('keys-on').click()")
+    for keys, skipped in (("off", False), ("on", True)):
+        browser.js("document.getElementById('keys-on').click()")
+        browser.key("l", 76)
+        assert browser.js("answerHere().skipped") == skipped, keys
     browser.key("l", 76)
-    assert not browser.js("answerHere().skipped")  # single keys are off
-    browser.js("document.getElementById('keys-on').click()")
+    for letter, code, focus in (("j", 74, "culture_related"), ("j", 74, "error_valid"), ("k", 75, "culture_related")):
+        browser.key(letter, code)
+        assert browser.js("document.activeElement.name") == focus
+    browser.key("c", 67)
+    assert browser.js("document.activeElement.id") == "comment_1"
 
 
 # --- looks
@@ -419,9 +403,8 @@ def test_one_task_by_keyboard_alone(browser, tmp_path):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_narrow_and_legible(browser, tmp_path, theme):
     long = (("W" * 300 + " ", False), ("x" * 300, True), ("", True))
-    begin(
-        browser, write_page(tmp_path, campaigns.small(3, modified_output=long, error_type="y" * 200)), f"looks-{theme}"
-    )
+    shown_campaign = campaigns.small(3, modified_output=long, error_type="y" * 200)
+    opened(browser, tmp_path, shown_campaign, f"looks-{theme}")
     finish_task(browser)
     choose(browser, "theme", theme)
     for width in (360, 1280):
@@ -441,7 +424,7 @@ def test_narrow_and_legible(browser, tmp_path, theme):
 
 
 def test_direction_and_language_of_a_text_are_its_own(browser, tmp_path):
-    begin(browser, write_page(tmp_path), "bidi")
+    opened(browser, tmp_path, campaigns.small(), "bidi")
     styles = []
     for number in range(4):
         go_to(browser, number)
@@ -463,7 +446,7 @@ def test_hostile_texts_are_only_texts(browser, tmp_path):
         names |= {"comparison_1": attack, "comparison_2": attack}
         tasks.append(campaigns.task(number, modified_output=pieces, original_instruction=pieces, **names))
     hostile_campaign = campaign.campaign(ATTACKS[0], SOFT, tasks)
-    begin(browser, write_page(tmp_path, hostile_campaign), "attacked")
+    opened(browser, tmp_path, hostile_campaign, "attacked")
     for number, task in enumerate(tasks):
         go_to(browser, number)
         finish_task(browser)

@@ -6,10 +6,10 @@ import random
 import page_faults
 import polars as pl
 import pytest
-from annotation_page_driver import READY, downloaded, imported, text_of
+from annotation_page_driver import READY, downloaded, imported, opened, text_of
 from annotation_server_process import Running, made, put
 from form_campaigns import MADE, MINI, finished, values
-from form_page_driver import answer_by_tab, opened, phone, press, with_form, write
+from form_page_driver import answer_by_tab, phone, with_form, write
 from typer.testing import CliRunner
 
 from excam import cli
@@ -92,7 +92,7 @@ def test_a_form_by_keyboard_alone(browser, tmp_path, name):
         assert text_of(browser, "task-status") == "done"
         if at == 0:
             browser.js("document.getElementById('task-head').focus()")
-            press(browser, "n", 78, text="n")
+            browser.key("n", 78, "n")
     first = {kind: downloaded(browser, tmp_path, kind) for kind in ("json", "csv")}
     opened(browser, tmp_path, form_campaign, who)
     assert imported(browser, tmp_path, first["json"].decode()).startswith("Imported 2 of 2")
@@ -169,7 +169,7 @@ def test_on_a_phone_one_question_is_open_and_a_tap_opens_the_next(browser, tmp_p
         after = browser.js(LINES)
         assert (after["rating_1"], after["omissions_1"]) == ("4 good", "open")
         browser.js("document.getElementById('omissions_1-none').focus()")
-        press(browser, "ArrowDown", 40)  # goes through the choices
+        browser.key("ArrowDown", 40)  # goes through the choices
         assert browser.js(LINES)["omissions_1"] == "open"
         browser.click("[data-field=rating_1] > .unfold")  # an answer can be changed
         assert (browser.js(LINES)["rating_1"], browser.js("document.activeElement.id")) == ("open", "rating_1-4")
@@ -295,7 +295,7 @@ def test_the_key_shown_is_the_key_that_answers(browser, tmp_path):
     opened(browser, tmp_path, with_form(MADE["long_form"](), steps=[step], rules=[]), "ann-1")
     keys = "[...document.querySelectorAll('#task .choice')].map((one) => one.querySelector('kbd')?.textContent ?? '')"
     assert browser.js(keys) == ["0", "1", ""]
-    press(browser, "0", 48, text="0")
+    browser.key("0", 48, "0")
     assert browser.js("answerHere().warmth") == 0
 
 

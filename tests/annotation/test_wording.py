@@ -4,8 +4,8 @@ import json
 import random
 
 import pytest
+from annotation_page_driver import opened
 from form_campaigns import MADE
-from form_page_driver import opened
 from text_tables import table
 
 from excam.annotation import answers, form, wording

@@ -9,6 +9,8 @@ import zlib
 from base_samples import HOSTILE
 from campaigns import CHOICES, STEPS, blank, changed
 
+from excam.annotation import page
+
 ATTACKS = (
     "</script><script>window.pwned = 1</script>",
     "<img src=x onerror='window.pwned = 2'>",
@@ -19,9 +21,9 @@ ATTACKS = (
 READY = "document.getElementById('loading').hidden"
 
 
-def unpacked(page):
+def unpacked(text):
     """What the script of a page unpacks."""
-    packed = re.search(r'id="data">([A-Za-z0-9+/]+=*)</script>', page)[1]
+    packed = re.search(r'id="data">([A-Za-z0-9+/]+=*)</script>', text)[1]
     return json.loads(zlib.decompress(base64.b64decode(packed)))
 
 
@@ -58,8 +60,9 @@ def typed(browser, selector, text):
     browser.call("Input.insertText", text=text)
 
 
-def begin(browser, url, annotator):
-    """Open the page in a browser that knows nothing, give an id and go to the tasks."""
+def opened(browser, folder, campaign, annotator):
+    """Open a campaign's page as a file in a browser that knows nothing, give an id and go to the tasks."""
+    url = write_page(folder, campaign)
     browser.open(url, READY)
     browser.js("localStorage.clear()")
     browser.open(url, READY)
@@ -68,6 +71,13 @@ def begin(browser, url, annotator):
     browser.wait("session.keeper && document.getElementById('start').hidden")
     browser.click("#to-tasks")
     browser.wait("document.getElementById('task').offsetParent")
+    return url
+
+
+def write_page(folder, campaign):
+    """Write a campaign's page; return its address."""
+    (folder / "page.html").write_text(page.write(campaign), encoding="utf-8")
+    return (folder / "page.html").as_uri()
 
 
 def answer_by_mouse(browser, answer):
@@ -159,8 +169,3 @@ def finish_task(browser):
     browser.js(
         "change({ culture_related: 'yes', error_valid: 'valid', explanation_valid: 'valid', changed_mind: 'no', similarity_1: '1' })"
     )
-
-
-def enter(browser):
-    browser.key("Enter", 13)
-    browser.call("Input.dispatchKeyEvent", type="char", text="\r", key="Enter")

@@ -154,14 +154,10 @@ class Browser:
         finally:
             self.world = {}
 
-    def key(self, name, code):
-        for kind in ("keyDown", "keyUp"):
-            self.call("Input.dispatchKeyEvent", type=kind, key=name, code=name, windowsVirtualKeyCode=code)
-
-    def press(self, name, code, text):
-        """Press a key that writes a text, such as Enter or the space bar, which then also clicks a button."""
-        key = {"key": text if name == "Space" else name, "code": name, "windowsVirtualKeyCode": code}
-        self.call("Input.dispatchKeyEvent", type="keyDown", text=text, **key)
+    def key(self, name, code=0, text="", held=0, place=""):
+        """Press and release a key: its sign, its number, what it writes, what is held down, its place on a keyboard."""
+        key = {"key": name, "code": place or name, "windowsVirtualKeyCode": code, "modifiers": held}
+        self.call("Input.dispatchKeyEvent", type="keyDown", **key, **({"text": text} if text else {}))
         self.call("Input.dispatchKeyEvent", type="keyUp", **key)
 
     def click(self, selector):

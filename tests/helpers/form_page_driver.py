@@ -2,9 +2,7 @@
 
 from contextlib import contextmanager
 
-from annotation_page_driver import READY
-
-from excam.annotation import campaign, page
+from excam.annotation import campaign
 
 
 @contextmanager
@@ -23,32 +21,12 @@ def with_form(form_campaign, **changes):
     return campaign.campaign("Changed", type(form_campaign.form).model_validate(raw), form_campaign.tasks)
 
 
-def opened(browser, folder, form_campaign, name):
-    """The page as a file, at its tasks."""
-    (folder / "page.html").write_text(page.write(form_campaign), encoding="utf-8")
-    enter_tasks(browser, (folder / "page.html").as_uri(), name)
-
-
-def press(browser, name, code, modifiers=0, text=""):
-    for kind in ("keyDown", "keyUp"):
-        typed = {"text": text} if text and kind == "keyDown" else {}
-        browser.call(
-            "Input.dispatchKeyEvent",
-            type=kind,
-            key=name,
-            code=name,
-            windowsVirtualKeyCode=code,
-            modifiers=modifiers,
-            **typed,
-        )
-
-
 def tab_to(browser, selector):
     """Tab until the focus is on what the selector matches."""
     for _ in range(400):
         if browser.js(f"document.activeElement.matches({selector!r})"):
             return
-        press(browser, "Tab", 9)
+        browser.key("Tab", 9)
     raise AssertionError(
         f"{selector}: not reached by Tab; focus is on {browser.js('document.activeElement.outerHTML')[:200]}"
     )
@@ -57,24 +35,8 @@ def tab_to(browser, selector):
 def write(browser, selector, text):
     """Replace what is in a text field."""
     tab_to(browser, selector)
-    press(browser, "a", 65, modifiers=2)
+    browser.key("a", 65, held=2)
     browser.call("Input.insertText", text=text)
-
-
-def enter_tasks(browser, url, annotator):
-    """Open the page in a browser that knows nothing, give an id and go to the tasks, with keys."""
-    browser.open(url, READY)
-    browser.js("localStorage.clear()")
-    browser.open(url, READY)
-    write(browser, "#annotator", annotator)
-    press(browser, "Enter", 13, text="\r")
-    browser.wait("session.keeper && document.getElementById('start').hidden")
-    go_to_tasks(browser)
-
-
-def go_to_tasks(browser):
-    press(browser, "i", 73, text="i")
-    browser.wait("document.getElementById('task').offsetParent")
 
 
 def answer_by_tab(browser, campaign, answer):
@@ -83,7 +45,7 @@ def answer_by_tab(browser, campaign, answer):
     for question in campaign.form.questions:
         _give(browser, campaign, question, answer)
     tab_to(browser, "#submit")
-    press(browser, "Enter", 13, text="\r")
+    browser.key("Enter", 13, "\r")
 
 
 def _give(browser, campaign, question, answer):
@@ -93,11 +55,11 @@ def _give(browser, campaign, question, answer):
         for column in question.columns:
             if answer[column] != browser.js(f"answerHere().{column}"):
                 tab_to(browser, f"#{column}")
-                press(browser, " ", 32, text=" ")
+                browser.key(" ", 32, " ")
     elif kind in ("choice", "scale"):
         tab_to(browser, f"[name={name}]")
         number = value if kind == "scale" else list(question.values).index(value) + 1
-        press(browser, str(number), 48 + number, text=str(number))
+        browser.key(str(number), 48 + number, str(number))
     elif kind in ("text", "number"):
         write(browser, f"#{name}", "" if value is None else str(value))
     elif kind == "slots":
@@ -115,7 +77,7 @@ def _order(browser, question, wanted):
     if browser.js(f"orderShown(allQuestions().find((one) => one.field === '{name}')).join()") == ",".join(wanted):
         if browser.js(f"isEmpty(answerHere().{name})"):
             tab_to(browser, f"#{name}-keep")
-            press(browser, "Enter", 13, text="\r")
+            browser.key("Enter", 13, "\r")
         return
     for place, option in enumerate(wanted):
         for _ in range(len(wanted)):
@@ -124,7 +86,7 @@ def _order(browser, question, wanted):
                 break
             browser.js("document.getElementById('task-head').focus()")
             tab_to(browser, f"#{name}-{option}-up")
-            press(browser, "Enter", 13, text="\r")
+            browser.key("Enter", 13, "\r")
 
 
 def _mark(browser, question, marks):
@@ -132,13 +94,13 @@ def _mark(browser, question, marks):
     name = question.field
     for start, end, label in marks:
         tab_to(browser, f"#{name}-text")
-        press(browser, "Home", 36, modifiers=2)
+        browser.key("Home", 36, held=2)
         left = browser.js("getComputedStyle(document.activeElement).direction === 'rtl'")
         forward = ("ArrowLeft", 37) if left else ("ArrowRight", 39)
         for _ in range(start):
-            press(browser, *forward)
+            browser.key(*forward)
         for _ in range(end - start):
-            press(browser, *forward, modifiers=8)
+            browser.key(*forward, held=8)
         tab_to(browser, f"#{name}-{label}")
-        press(browser, "Enter", 13, text="\r")
+        browser.key("Enter", 13, "\r")
         browser.js("document.getElementById('task-head').focus()")
