@@ -154,35 +154,17 @@ def command(stage: str, name: str, folder: Path) -> list[str | Path | int]:
     return ["-m", "scripts", "judge", "--name", f"{name}/all/report", "--model", json.dumps(entry), *asked, *files]
 
 
-@dataclass(frozen=True, slots=True)
 class Places:
     """Paths of the files of a run."""
 
-    folder: Path
-
-    @property
-    def weights(self) -> Path:
-        return self.folder / "models/manifest.json"
-
-    @property
-    def adapter(self) -> Path:
-        return self.folder / "adapter/manifest.json"
-
-    @property
-    def samples(self) -> Path:
-        return self.folder / "dishes/train.parquet"
-
-    @property
-    def mixture(self) -> Path:
-        return self.folder / "mixture.jsonl"
-
-    @property
-    def tokens(self) -> Path:
-        return self.folder / "tokens.parquet"
-
-    @property
-    def checkpoints(self) -> Path:
-        return self.folder / "checkpoints"
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.weights = folder / "models/manifest.json"
+        self.adapter = folder / "adapter/manifest.json"
+        self.samples = folder / "dishes/train.parquet"
+        self.mixture = folder / "mixture.jsonl"
+        self.tokens = folder / "tokens.parquet"
+        self.checkpoints = folder / "checkpoints"
 
     def verified(self, way: str) -> Path:
         return self.folder / f"verified {way}.json"

@@ -1,4 +1,4 @@
-"""Kill judging and generation at random moments, resume each time, and compare with an undisturbed run.
+"""Kill judging at random moments, resume each time, and compare with an undisturbed run.
 
 A local HTTP server answers as a function of the request. The same files must come out byte for byte, and what a kill
 costs is what was on its way: at most `concurrency` requests that are asked again.
@@ -31,7 +31,6 @@ from excam.error_reports.records import CulturalError, Report, Sample
 
 CONCURRENCY = 8
 SEED = "7"
-KINDS = ("judging", "generation")
 PROBE = "Answer with {}"  # what a step asks first, to learn what the server takes
 WORDS = ("tea", "rice", "bride", "feast", "priest", "lantern", "bread", "market", "river", "uncle", "winter", "drum")
 
@@ -72,21 +71,15 @@ class Server(fake_chat_server.Server):
 
 
 def answer(question: Mapping[str, Any]) -> dict[str, Any]:
-    """A chat completion: a report for a judge, else Table 7's object."""
+    """A chat completion: a judge's report."""
     prompt = question["messages"][-1]["content"]
     chance = random.Random(hashlib.sha256(prompt.encode()).digest())
     words = " ".join(chance.choices(WORDS, k=chance.choice((5, 50, 3000))))
-    if "error report" in prompt:
-        errors = [CulturalError("output", chance.choice(WORDS), "major", "culture")] * chance.randrange(3)
-        said = report.write(Report(tuple(errors), words))
-    else:
-        keys = ("Error Type", "Rule Adherence", "Explanation", "Severity", "Modified Instruction")
-        said = "OUTPUT:\n" + json.dumps(
-            {**dict.fromkeys(keys, "x"), "Cultural Content": "Yes", "Modified Generated Text": words}
-        )
-    tokens = [{"token": word, "logprob": -chance.random(), "bytes": None} for word in (said[:7], said[7:])]
+    errors = [CulturalError("output", chance.choice(WORDS), "major", "culture")] * chance.randrange(3)
+    text = report.write(Report(tuple(errors), words))
+    tokens = [{"token": word, "logprob": -chance.random(), "bytes": None} for word in (text[:7], text[7:])]
     choice = {
-        "message": {"role": "assistant", "content": said},
+        "message": {"role": "assistant", "content": text},
         "finish_reason": "stop",
         "logprobs": {"content": tokens},
     }
@@ -94,7 +87,7 @@ def answer(question: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def write_samples(path: Path, rows: int) -> None:
-    """So many pairs, which a judge or the generator of minor errors is asked about."""
+    """So many rows, which a judge is asked about."""
     dataset = path.parent.name
     made = [
         Sample(
@@ -109,20 +102,14 @@ def write_samples(path: Path, rows: int) -> None:
     record_files.write_samples(path, made)
 
 
-def command(kind: str, endpoint: str, **server: Any) -> list[str]:
+def command(endpoint: str) -> list[str]:
     """A job as its rule would start it, in a folder with `blend/test.parquet`."""
-    settings = {"endpoint": endpoint, "concurrency": CONCURRENCY, **server}
-    model = {"backend": "openai", "server": settings, "sampling": {"max_tokens": 64}}
-    common = ["--model", json.dumps(model), "--journal", "journal.jsonl", "--seed", SEED]
-    common += ["--samples", "blend/test.parquet"]
-    if kind == "judging":
-        rest = ["scripts", "judge", "--name", "served/nothing/report", "--judge", "report"]
-        rest += ["--transcripts", "out/test.jsonl", "--manifests", "out/test.manifest.json"]
-    else:
-        rest = ["scripts", "generate_soft_errors", "--severity", "minor"]
-        rest += ["--shard", "0", "--shards", "1", "--generator", "served"]
-        rest += ["--answers", "out/0.jsonl", "--manifest", "out/0.manifest.json"]
-    return [sys.executable, "-m", *rest, *common]
+    server = {"endpoint": endpoint, "concurrency": CONCURRENCY}
+    model = {"backend": "openai", "server": server, "sampling": {"max_tokens": 64}}
+    words = ["scripts", "judge", "--name", "served/nothing/report", "--judge", "report", "--model", json.dumps(model)]
+    words += ["--journal", "journal.jsonl", "--seed", SEED, "--samples", "blend/test.parquet"]
+    words += ["--transcripts", "out/test.jsonl", "--manifests", "out/test.manifest.json"]
+    return [sys.executable, "-m", *words]
 
 
 def prepare(folder: Path, rows: int) -> Path:
@@ -166,7 +153,7 @@ class Outcome:
     seconds: float
 
 
-def killed(kind: str, folder: Path, kills: int, rows: int, seed: int = 0) -> Outcome:
+def killed(folder: Path, kills: int, rows: int, seed: int = 0) -> Outcome:
     """Kill one job so often, let it end, and compare: after each kill what is there under its name, at the end all.
 
     A kill comes some requests, and up to 50 ms, after a start. One in eight, and those when little is left to ask, come
@@ -175,13 +162,13 @@ def killed(kind: str, folder: Path, kills: int, rows: int, seed: int = 0) -> Out
     began, chance = time.perf_counter(), random.Random(seed)
     with Server() as server:
         whole = prepare(folder / "whole", rows)
-        finish(command(kind, server.endpoint), whole)
-        seconds = finish(command(kind, server.endpoint), whole)  # with nothing to ask
+        finish(command(server.endpoint), whole)
+        seconds = finish(command(server.endpoint), whole)  # with nothing to ask
         expected = results(whole)
         if len(server.asked) != rows or server.asked.total() != rows:
             sys.exit(f"killed_jobs: {server.asked.total()} requests for {rows} rows; expected one each")
     with Server() as server:
-        interrupted, words = prepare(folder / "torn", rows), command(kind, server.endpoint)
+        interrupted, words = prepare(folder / "torn", rows), command(server.endpoint)
         done, again, equal = 0, [0], bool(expected)
         while done < kills:
             before = server.asked.total() - len(server.asked)

@@ -1,7 +1,6 @@
 """Faults around the scripts that ask models, as processes against a local server: kills, full disks, keys, two at once."""
 
 import resource
-from functools import cache
 
 import killed_jobs
 import pytest
@@ -30,34 +29,19 @@ def asked_twice(server):
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
-    """Run a kind undisturbed, once, and return its outputs."""
-
-    @cache
-    def outputs(kind):
-        folder = killed_jobs.prepare(tmp_path_factory.mktemp(kind), ROWS)
-        with killed_jobs.Server() as server:
-            assert run(killed_jobs.command(kind, server.endpoint), folder)[0] == 0
-            assert server.asked.total() == len(server.asked) == ROWS
-        made = killed_jobs.results(folder)
-        assert sum(content.count(b"\n") for content in made.values()) == ROWS
-        return made
-
-    return outputs
+    """The outputs of an undisturbed run."""
+    folder = killed_jobs.prepare(tmp_path_factory.mktemp("undisturbed"), ROWS)
+    with killed_jobs.Server() as server:
+        assert run(killed_jobs.command(server.endpoint), folder)[0] == 0
+        assert server.asked.total() == len(server.asked) == ROWS
+    made = killed_jobs.results(folder)
+    assert sum(content.count(b"\n") for content in made.values()) == ROWS
+    return made
 
 
-@pytest.fixture
-def undisturbed_run(kind, undisturbed):
-    return undisturbed(kind)
-
-
-def both(test):
-    return pytest.mark.variants(pytest.mark.parametrize("kind", killed_jobs.KINDS)(test))
-
-
-@pytest.mark.parametrize("kind", killed_jobs.KINDS)
 @pytest.mark.nightly
-def test_kills_at_random_moments_change_nothing(kind, tmp_path):
-    outcome = killed_jobs.killed(kind, tmp_path, KILLS, ROWS)
+def test_kills_at_random_moments_change_nothing(tmp_path):
+    outcome = killed_jobs.killed(tmp_path, KILLS, ROWS)
     assert outcome.kills == KILLS
     assert outcome.equal
     assert (
@@ -81,9 +65,8 @@ def is_one_line(said, *parts):
         assert part in last, said
 
 
-@both
-def test_a_full_disk_while_asking(kind, tmp_path, server, undisturbed_run):
-    folder, words = killed_jobs.prepare(tmp_path / "run", ROWS), killed_jobs.command(kind, server.endpoint)
+def test_a_full_disk_while_asking(tmp_path, server, undisturbed):
+    folder, words = killed_jobs.prepare(tmp_path / "run", ROWS), killed_jobs.command(server.endpoint)
     code, said = run(words, folder, preexec_fn=no_more_than(60_000))
     assert code == 1
     is_one_line(said, "File too large", "run again")
@@ -93,22 +76,18 @@ def test_a_full_disk_while_asking(kind, tmp_path, server, undisturbed_run):
     assert not kept.damaged
     assert 0 < (folder / "journal.jsonl").stat().st_size <= 60_000
     assert run(words, folder)[0] == 0
-    assert killed_jobs.results(folder) == undisturbed_run
+    assert killed_jobs.results(folder) == undisturbed
     assert asked_twice(server) <= killed_jobs.CONCURRENCY
     assert contents(folder / "journal.jsonl").duplicates == 0
-
-
-# --- the key
 
 
 # --- two at once
 
 
-@both
-def test_rows_a_server_left_unanswered_are_named_and_asked_again(kind, tmp_path, undisturbed_run):
+def test_rows_a_server_left_unanswered_are_named_and_asked_again(tmp_path, undisturbed):
     folder = killed_jobs.prepare(tmp_path / "run", ROWS)
     with killed_jobs.Server(refuse=lambda text: " 7: " in text or " 11: " in text) as server:
-        code, said = run(killed_jobs.command(kind, server.endpoint), folder)
+        code, said = run(killed_jobs.command(server.endpoint), folder)
         port = server.endpoint
     rows = sorted(line.split(": ")[1] for line in said.splitlines() if line.startswith("unanswered: "))
     assert rows == sorted(f"blend/{row}/minor/right" for row in (7, 11))
@@ -117,6 +96,6 @@ def test_rows_a_server_left_unanswered_are_named_and_asked_again(kind, tmp_path,
     is_one_line(said, f"{len(rows)} requests unanswered", "run again: only those are asked")
     assert killed_jobs.results(folder) == {}
     with killed_jobs.Server(port=int(port.split(":")[2].split("/")[0])) as server:
-        assert run(killed_jobs.command(kind, server.endpoint), folder)[0] == 0
+        assert run(killed_jobs.command(server.endpoint), folder)[0] == 0
         assert server.asked.total() == len(rows)
-    assert killed_jobs.results(folder) == undisturbed_run
+    assert killed_jobs.results(folder) == undisturbed
