@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 import torch
@@ -23,7 +24,7 @@ from excam.config import Recipe
 from excam.core import tables
 from excam.core.hash_order import digest
 from excam.error_reports import reading_rows
-from excam.stats.ranking import ranking, ranking_interval
+from excam.stats.binary_gold import auroc
 from excam.training import contrast
 
 COLUMNS = ("set", "what", "share", "rows", "seed", "value", "low", "high", "n", "command", "commit_or_date")
@@ -36,10 +37,9 @@ def line(
 ) -> dict[str, object]:
     """Return the AUC of scores of test rows, higher for right ones."""
     wrong, clusters = [not row.right for row in test], [row.paragraph for row in test]
-    low, high = ranking_interval(wrong, scores, clusters) or (None, None)
-    value = ranking(wrong, scores).auroc
+    auc = auroc(wrong, scores, clusters)
     about = {"set": "XQuAD English", "what": what, "share": share, "rows": rows, "seed": seed, "n": len(test)}
-    return about | {"value": value, "low": low, "high": high, "command": COMMAND, "commit_or_date": reading.commit()}
+    return {**about, **asdict(auc), "command": COMMAND, "commit_or_date": reading.commit()}
 
 
 def main(argv: Sequence[str] | None = None) -> None:

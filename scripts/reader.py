@@ -6,6 +6,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,7 +23,7 @@ from excam.pages import markdown
 from excam.scoring import manifests
 from excam.scoring.manifests import BaseManifest
 from excam.stats import bootstrap
-from excam.stats.ranking import ranking, ranking_interval
+from excam.stats.binary_gold import auroc
 from excam.training import contrast
 from scripts import step
 
@@ -202,14 +203,13 @@ def _line(
     decided = (verdicts != 0).to_numpy()
     readable = pl.DataFrame({"error": ~test["right"], "score": scores, "by": clusters})
     readable = readable.filter(test["unread"] == "").drop_nulls()
-    errors = readable["error"].to_list(), readable["score"].to_list()
-    low, high = ranking_interval(*errors, clusters=readable["by"].to_list(), seed=seed) or (None, None)
+    errors, scores_read, by = (readable[name].to_list() for name in ("error", "score", "by"))
     means = {"scaled": hits, "above": hits - worth["question overlap"], "above_words": hits - worth["words"]}
     made = bootstrap.in_columns("decided", bootstrap.share(decided, clusters, seed))
     made |= bootstrap.in_columns("right", bootstrap.share(hits > 0, clusters, seed, decided))
     for column, values in means.items():
         made |= bootstrap.in_columns(column, bootstrap.mean(values, clusters, seed))
-    return made | {"auc": ranking(*errors).auroc, "auc_low": low, "auc_high": high}
+    return made | bootstrap.in_columns("auc", asdict(auroc(errors, scores_read, by, seed=seed)))
 
 
 def _shown(line: dict[str, Any], column: str) -> str:

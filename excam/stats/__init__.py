@@ -15,7 +15,6 @@ from excam.stats.permutation_correlation import (
     CorrelationPermutation,
     correlation_permutation,
 )
-from excam.stats.ranking import Ranking, ranking, ranking_interval
 
 __all__ = [
     "Accuracy",
@@ -23,7 +22,6 @@ __all__ = [
     "CorrelationPermutation",
     "Icc",
     "PairedPermutation",
-    "Ranking",
     "TieCalibration",
     "accuracy_interval",
     "correlation_permutation",
@@ -35,8 +33,6 @@ __all__ = [
     "icc_of_mean",
     "kendall",
     "paired_permutation",
-    "ranking",
-    "ranking_interval",
     "sampled_tie_calibration",
     "scaled_accuracy",
     "summarise_accuracy",

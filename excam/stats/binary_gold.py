@@ -84,6 +84,24 @@ def association(
     return Association(**estimates, n=len(places), unscored=len(outcomes) - len(places), positives=int(gold_kept.sum()))
 
 
+def auroc(
+    errors: Booleans, scores: Scores, clusters: Sequence[Hashable] | None = None, draws: int = 2000, seed: int = 0
+) -> Estimate:
+    """Return how well lower scores find errors: the AUC of `association`, and .5 of scores that are all equal.
+
+    Args:
+        errors: whether each row has an error
+        scores: of each row; None: left out
+        clusters: of each row, drawn together; None: rows are apart
+        draws: of the interval
+        seed: of the draws
+    """
+    outcomes, places, values = outcomes_and_scores(errors, scores)
+    if len(places) and np.ptp(values) == 0 and 0 < outcomes[places].sum() < len(places):
+        return Estimate(0.5, None, None)
+    return association(~outcomes, scores, clusters, draws, seed).auc
+
+
 def _measures(gold: NDArray[np.bool_], levels: Floats, level: NDArray[np.intp], weights: Floats) -> tuple[float, ...]:
     """Return the measures of items with weights, in the order of `MEASURES`; NaN for one label only."""
     yes = np.bincount(level, weights=weights * gold, minlength=len(levels))

@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 from excam.core.languages import language_name
-from excam.stats import ranking
+from excam.stats.binary_gold import auroc
 
 FOLDER = Path(__file__).parents[2] / "excam" / "error_reports" / "qualification"
 DOCUMENT_FIELDS = {"id", "language", "culture", "title", "text", "licence", "kind"}
@@ -108,6 +108,6 @@ def test_yes_and_no_begin_as_many_right_as_wrong_answers() -> None:
 def test_neither_length_nor_overlap_predicts_the_label() -> None:
     for rows, label in ((DECIDED, "wrong"), (ROWS, "undecidable")):
         for measure in (lambda row: len(row["text"]), _overlap):
-            area = ranking([row["label"] == label for row in rows], list(map(measure, rows))).auroc
+            area = auroc([row["label"] == label for row in rows], list(map(measure, rows))).value
             assert 0.40 <= area <= 0.60
     assert sum(_overlap(row) >= 0.8 for row in ROWS) / len(ROWS) <= 0.05

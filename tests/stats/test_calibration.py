@@ -7,7 +7,8 @@ import pytest
 
 from excam import stats
 from excam.core.exceptions import InputInvalid
-from excam.stats import fit_calibration, ranking
+from excam.stats import fit_calibration
+from excam.stats.binary_gold import auroc
 from excam.stats.clusters import by_content
 
 T, F = True, False
@@ -28,8 +29,8 @@ def test_auroc_interval_is_that_of_scikit_learn_on_the_same_draws(monkeypatch):
         times = np.bincount(generator.integers(40, size=40), minlength=40)
         kept = np.repeat(np.arange(120), times[number])
         values.append(roc_auc_score(gold[kept], -scores[kept]))
-    interval = stats.ranking_interval(gold.tolist(), scores.tolist(), groups.tolist(), draws=50, seed=5)
-    assert interval == pytest.approx(np.quantile(values, [0.025, 0.975]), abs=1e-12)
+    auc = auroc(gold.tolist(), scores.tolist(), groups.tolist(), draws=50, seed=5)
+    assert (auc.low, auc.high) == pytest.approx(np.quantile(values, [0.025, 0.975]), abs=1e-12)
 
 
 @pytest.mark.nightly
@@ -38,8 +39,8 @@ def test_auroc_intervals_hold_the_truth_as_often_as_they_say():
     for case in range(cases):
         rng = np.random.default_rng(case)
         gold = np.arange(200) % 2 == 0
-        low, high = stats.ranking_interval(gold, rng.normal(size=200) - gold, draws=400, seed=case) or (0, 0)
-        held += low <= truth <= high
+        auc = auroc(gold, rng.normal(size=200) - gold, draws=400, seed=case)
+        held += auc.low <= truth <= auc.high
     assert 0.92 <= held / cases <= 0.975
 
 
@@ -78,11 +79,11 @@ def test_what_cannot_be_fitted_is_none(gold, signed):
 @pytest.mark.parametrize(
     "work",
     [
-        lambda: ranking([T, F], [0.1]),
-        lambda: ranking([T, F], [0.1, math.nan]),
-        lambda: ranking([T, F], [0.1, math.inf]),
-        lambda: ranking([T, 1], [0.1, 0.2]),
-        lambda: ranking([T, F], ["a", "b"]),
+        lambda: auroc([T, F], [0.1]),
+        lambda: auroc([T, F], [0.1, math.nan]),
+        lambda: auroc([T, F], [0.1, math.inf]),
+        lambda: auroc([T, 1], [0.1, 0.2]),
+        lambda: auroc([T, F], ["a", "b"]),
     ],
 )
 def test_input_that_is_no_certainty_is_refused_in_one_line(work):

@@ -20,12 +20,11 @@ from excam.stats import (
     holm,
     paired_permutation,
     permutation,
-    ranking,
-    ranking_interval,
     sampled_tie_calibration,
     summarise_accuracy,
     tie_calibrated_accuracy,
 )
+from excam.stats.binary_gold import Estimate, auroc
 from excam.stats.clusters import cluster_numbers
 from excam.stats.correlation import _pairs_in_items, _random_pairs
 from excam.stats.few_clusters import jackknife
@@ -49,7 +48,7 @@ BY_THREE = [at // 3 for at in range(90)]
         (summarise_accuracy, (GOLD, FOUND), (None, 2000, 0)),
         (bootstrap.ratio_interval, (SCORES, ONES), (None, 2000, 0)),
         (bootstrap.interval, ([SCORES, ONES], bootstrap.ratio), (None, 2000, 0)),
-        (ranking_interval, (GOLD, SCORES), (None, 2000, 0)),
+        (auroc, (GOLD, SCORES), (None, 2000, 0)),
         (paired_permutation, (GOLD, FOUND, OTHER), {"clusters": range(90)}),
         (sign_permutation, (SCORES,), (range(90), 10_000, 0)),
         (correlation_permutation, (GOLD, SCORES, SCORES[::-1]), {"measure": "kendall", "draws": 1000, "seed": 0}),
@@ -294,24 +293,17 @@ def test_differences_one_apart_are_tied_one_after_the_other():
 # --- ranking, calibration
 
 
-def test_auroc_by_hand():
-    """Errors -5 and 0, correct 0 and 1: 1 + 1 + 1/2 + 1 of 4 pairs; one error without a score: 3.5 of 6."""
-    told = ranking([True, True, False, False, True], [-5.0, 0.0, 0.0, 1.0, None])
-    assert (told.auroc, told.strict, told.n, told.unscored, told.errors) == (0.875, 3.5 / 6, 4, 1, 2)
-    assert ranking([True], [1.0]).auroc is ranking([], []).strict is None
-    nobody = ranking([True, False], [None, None])
-    assert (nobody.auroc, nobody.strict) == (None, 0.0)
-
-
 @pytest.mark.usefixtures("bootstrap_above_30")
-def test_an_interval_of_auroc():
-    low, high = ranking_interval(GOLD, SCORES, BY_THREE)
-    assert low < ranking(GOLD, SCORES).auroc < high
-    assert ranking_interval([True, False], [None, None]) is None
-    assert ranking_interval([True, True], [1.0, 2.0]) is None, "one class"
-    assert ranking_interval([True, False], [1.0, 2.0]) is None, "all draws alike"
-    assert ranking_interval([True, False], [1.0, 2.0], ["a", "a"]) is None
-    assert ranking_interval(GOLD, SCORES, draws=1) is None, "one draw equals itself"
+def test_auroc_by_hand():
+    """Errors -5 and 0, correct 0 and 1: 1 + 1 + 1/2 + 1 of 4 pairs; one error without a score."""
+    assert auroc([True, True, False, False, True], [-5.0, 0.0, 0.0, 1.0, None]) == Estimate(0.875, None, None)
+    estimate = auroc(GOLD, SCORES, BY_THREE)
+    assert estimate.low < estimate.value < estimate.high
+    for gold, scores in (([True, False], [None, None]), ([True, True], [1.0, 2.0]), ([], [])):
+        assert auroc(gold, scores).value is None
+    assert auroc([True, False], [1.0, 1.0]).value == 0.5, "equal scores order nothing"
+    assert auroc([True, False], [1.0, 2.0], ["a", "a"]).low is None
+    assert auroc(GOLD, SCORES, draws=1).low is None, "one draw equals itself"
 
 
 @pytest.mark.parametrize(

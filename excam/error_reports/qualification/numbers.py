@@ -20,7 +20,8 @@ from excam.error_reports.judges.base import if_decisive
 from excam.error_reports.judges.grounded import Way, as_texts
 from excam.error_reports.qualification.asking import Examined
 from excam.error_reports.qualification.question_set import Question, pack
-from excam.stats import bootstrap, fit_calibration, ranking, ranking_interval
+from excam.stats import bootstrap, fit_calibration
+from excam.stats.binary_gold import auroc
 from excam.stats.bootstrap import share_interval
 
 LEAST = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)  # from which probability on there is a verdict
@@ -100,6 +101,7 @@ def _numbers(judge: str, rows: Sequence[Examined], seconds: float, below: Sequen
     ]
     compared = [row for row in rows if row.question.label != "undecidable"]
     wrong, margins = [row.question.label == "wrong" for row in compared], [row.margin for row in compared]
+    auc = auroc(wrong, margins, [row.question.pair for row in compared])
     caught = [row for row, said in zip(rows, verdicts, strict=True) if said == row.question.label == "wrong"]
     return Numbers(
         judge,
@@ -108,8 +110,8 @@ def _numbers(judge: str, rows: Sequence[Examined], seconds: float, below: Sequen
         _net_interval(gains, pairs),
         None if below is None else minus["value"],
         None if minus["low"] is None or minus["high"] is None else (minus["low"], minus["high"]),
-        ranking(wrong, margins).auroc,
-        ranking_interval(wrong, margins, [row.question.pair for row in compared]),
+        auc.value,
+        None if auc.low is None or auc.high is None else (auc.low, auc.high),
         _share(hits, answered),
         share_interval(hits, answered, pairs),
         _share(answered, decided),
