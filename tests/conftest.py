@@ -21,7 +21,7 @@ LONG = (  # how names of tests begin that plain `pytest` leaves out: models trai
     *(f"tests/inference/test_{name}" for name in ("faults", "hosting", "seq2seq", "transformers_backend")),
     *(f"tests/inference/test_{name}" for name in ("chat.py::test_a_template_without", "engines.py::test_vllm_runs_in")),
     *(f"tests/inference/test_gpus.py::test_{name}" for name in ("cards_that_torch", "training_on", "a_killed")),
-    *(f"tests/inference/test_journal.py::test_{name}" for name in ("dropping_lines_while", "two_processes")),
+    *(f"tests/inference/test_journal.py::test_{name}" for name in ("two_processes",)),
     *(f"tests/inference/test_window.py::test_{name}" for name in ("a_program_that_leaves", "what_was_answered_before")),
     *("tests/inference/test_sources.py::test_pip_itself", "tests/core/test_row_files.py::test_a_log_that_inspect"),
     *(
