@@ -11,9 +11,7 @@ import polars as pl
 
 from excam.acre import asks, equivalent, translations
 from excam.acre.asks import Judged, Task
-from excam.acre.quality import HIGHEST, LOWEST
 from excam.acre.translations import Translated
-from excam.core.exceptions import InputInvalid
 from excam.core.names import shown_names
 from excam.core.tables import write_frame
 from excam.core.typed_tables import read_typed
@@ -82,33 +80,15 @@ WHAT = "verdicts, made by `excam acre judge`"
 def read(path: Path, rows: Mapping[str, Translated]) -> dict[tuple[str, str], dict[str, Judged]]:
     """Return the verdicts of a file on these translations, by judge and variant, then by row.
 
-    Raise InputInvalid for other columns or types, no rows, two verdicts of one judge and variant on one row, what is no
-    verdict, and verdicts on other translations.
+    Raise InputInvalid for other columns or types, no rows, two verdicts of one judge and variant on one row, and
+    verdicts on other translations.
     """
     frame = read_typed(path, SCHEMA, WHAT, (*KEY, "asked", "signature"), KEY, may_be_empty=False)
     translations.expect_same(path, frame.select("id", "asked").iter_rows(), rows)
     judges = shown_names((name for name in frame["judge"].unique(maintain_order=True) if name != EQUIVALENT), str(path))
     verdicts: dict[tuple[str, str], dict[str, Judged]] = {}
     names = [field.name for field in fields(Judged)]
-    for number, row in enumerate(frame.iter_rows(named=True), 1):
+    for row in frame.iter_rows(named=True):
         judged = Judged(**{name: row[name] for name in names})
-        if problem := _problem(judged, row):
-            raise InputInvalid(f"{path}: row {number}: {row['id'][:60]}: {problem}; expected {WHAT}; judge again")
         verdicts.setdefault((judges.get(row["judge"], EQUIVALENT), row["variant"]), {})[row["id"]] = judged
     return verdicts
-
-
-def _problem(judged: Judged, row: Mapping[str, Any]) -> str:
-    """Return what is wrong with a verdict, in words; "" if nothing is."""
-    if (judged.acre is None) == (judged.failure is None):
-        return f"ACRE {judged.acre} with failure {str(judged.failure)[:40]}"
-    if row["variant"] not in asks.VARIANTS:
-        return f"variant {row['variant'][:40]}"
-    if (row["judge"] == EQUIVALENT) != row["signature"].startswith(f"{EQUIVALENT}:"):
-        return f"judge {row['judge'][:40]} by {row['signature'][:40]}"
-    limits = {"acre": (0, 1), "fidelity": (LOWEST, HIGHEST), "clarity": (LOWEST, HIGHEST)}
-    values = {name: (value, *ends) for name, ends in limits.items() if (value := getattr(judged, name)) is not None}
-    if wrong := [f"{name} {value}" for name, (value, low, high) in values.items() if not low <= value <= high]:
-        return wrong[0]
-    gated = row["variant"] != "no-gate" and judged.acre is not None
-    return f"ACRE {judged.acre} of valid {judged.valid}" if gated and judged.valid != bool(judged.acre) else ""

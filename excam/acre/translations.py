@@ -193,33 +193,15 @@ WHAT = "rows, made by `excam acre rows`"
 def from_frame(path: Path) -> list[Translated]:
     """Return the rows of a table of `to_frame`.
 
-    Raise InputInvalid for other columns or types, no rows, a row that occurs twice, what `items.item` refuses, and rows
-    that differ in the texts of one item.
+    Raise InputInvalid for other columns or types, no rows, a row that occurs twice, and what `items.item` refuses.
     """
     filled = ("id", "item", "system", "translation", "shots", "finish")
     frame = read_typed(path, SCHEMA, WHAT, filled, ("id",), may_be_empty=False)
     translations: list[Translated] = []
-    items: dict[str, Item] = {}
     for number, row in enumerate(frame.iter_rows(named=True), 1):
-        where = f"{path}: row {number}"
-        translation = _row(row, where)
-        if translation.id != row["id"]:
-            raise InputInvalid(
-                f"{where}: id {shown(row['id'])}; expected {translation.id}, of its item, system and shots"
-            )
-        if items.setdefault(translation.item.id, translation.item) != translation.item:
-            raise InputInvalid(
-                f"{where}: item {translation.item.id} has other texts in an earlier row; expected {WHAT}"
-            )
-        translations.append(translation)
+        item = read_item({**row, "id": row["item"]}, f"{path}: row {number}")
+        translations.append(Translated(item, row["system"], row["translation"], row["shots"], row["finish"]))
     return translations
-
-
-def _row(row: Mapping[str, Any], where: str) -> Translated:
-    if not row["system"].strip():
-        raise InputInvalid(f"{where}: no system; expected the name of one")
-    item = read_item({**row, "id": row["item"]}, where)
-    return Translated(item, row["system"], row["translation"], _shots(row, where), row["finish"])
 
 
 def items_frame(items: Iterable[Item]) -> pl.DataFrame:

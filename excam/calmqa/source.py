@@ -175,31 +175,16 @@ def to_frame(rows: Sequence[Question] | Sequence[Answer], kind: type[Question] |
 
 
 def questions_of(path: Path) -> dict[str, Question]:
-    """Return the questions of a table by id. Raises InputInvalid for other columns or types, and a wrong id or type."""
-    questions = {
-        row["id"]: Question(**row) for row in _rows(path, Question, "questions, made by the workflow").values()
-    }
-    for name, question in questions.items():
-        if name != f"{question.group}/{question.language}" or question.type not in TYPES.values():
-            raise InputInvalid(
-                f"{path}: question {name[:60]}: group {question.group[:40]}, language {question.language[:40]}, type "
-                f"{question.type[:40]}; expected an id of group and language, and specific or agnostic"
-            )
-        code(question.language, f"{path}: question {name[:60]}")
-    return questions
+    """Return the questions of a table by id. Raises InputInvalid for other columns or types."""
+    return {row["id"]: Question(**row) for row in _rows(path, Question, "questions, made by the workflow")}
 
 
 def answers_of(path: Path) -> list[Answer]:
-    """Return the answers of a table. Raises InputInvalid for other columns or types, and a wrong id."""
-    answers = [Answer(**row) for row in _rows(path, Answer, "answers, made by the workflow").values()]
-    if wrong := [answer for answer in answers if answer.id != f"{answer.subject}/{answer.question}"]:
-        named = f"{wrong[0].subject}/{wrong[0].question}"[:80]
-        raise InputInvalid(f"{path}: answer {wrong[0].id[:60]}; expected {named}, its subject and question")
-    return answers
+    """Return the answers of a table. Raises InputInvalid for other columns or types."""
+    return [Answer(**row) for row in _rows(path, Answer, "answers, made by the workflow")]
 
 
-def _rows(path: Path, kind: type[Question] | type[Answer], what: str) -> dict[str, dict[str, Any]]:
-    """Return the rows of a table of `to_frame` by id."""
+def _rows(path: Path, kind: type[Question] | type[Answer], what: str) -> Iterable[dict[str, Any]]:
+    """Return the rows of a table of `to_frame`."""
     names = [field.name for field in fields(kind)]
-    frame = read_typed(path, dict.fromkeys(names, pl.String), what, names, ("id",))
-    return {row["id"]: row for row in frame.iter_rows(named=True)}
+    return read_typed(path, dict.fromkeys(names, pl.String), what, names, ("id",)).iter_rows(named=True)

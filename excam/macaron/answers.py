@@ -12,7 +12,7 @@ import polars as pl
 from excam.core.exceptions import InputInvalid
 from excam.core.names import shown_name
 from excam.core.typed_tables import read_typed
-from excam.macaron.asks import FAILURES, MODES, Answered
+from excam.macaron.asks import MODES, Answered
 from excam.macaron.contexts import csv_lines
 from excam.macaron.derive import Instance
 
@@ -87,8 +87,6 @@ def _joined(by_id: Mapping[str, Instance], answers: Path) -> System:
                 f"{answers}: {name} was asked with another text or order of options; expected the instances that were "
                 "asked; derive them of all the same scenarios, with the same seed, or ask again"
             )
-        if problem := _problem(row, by_id[name].valid):
-            raise InputInvalid(f"{answers}: {name}: {problem}; expected {WHAT}; ask again")
     named = sorted({(row["model"], row["mode"]) for row in by_instance.values()})
     if len(named) > 1 or named[0][1] not in (*MODES, WRITTEN):
         who, modes = ", ".join(map("/".join, named)), ", ".join((*MODES, WRITTEN))
@@ -103,16 +101,6 @@ def _joined(by_id: Mapping[str, Instance], answers: Path) -> System:
         for name, instance in by_id.items()
     )
     return System(shown_name(model, str(answers)), mode, rows)
-
-
-def _problem(row: Mapping[str, Any], valid: Sequence[str]) -> str | None:
-    """Return what is wrong with an answer to an instance with these valid ones, in words."""
-    if (row["answer"] is None) == (row["failure"] is None) or row["failure"] not in (None, *FAILURES):
-        return f"answer {str(row['answer'])[:20]} with failure {str(row['failure'])[:20]}"
-    if row["answer"] not in (None, *valid) or row["letter_answer"] not in (None, *valid):
-        return f"answer {str(row['answer'])[:20]}, by letter {str(row['letter_answer'])[:20]}, of {', '.join(valid)}"
-    counts = [len(row[name]) for name in ("logprobs", "letter_logprobs")]
-    return None if set(counts) <= {0, len(valid)} else f"{max(counts)} likelihoods of {len(valid)} answers"
 
 
 def read_sheet(path: Path, instances: Sequence[Instance]) -> list[Answered]:

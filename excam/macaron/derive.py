@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import partial
@@ -12,7 +12,6 @@ from typing import Any, Literal
 
 import polars as pl
 
-from excam.core.exceptions import InputInvalid
 from excam.core.hash_order import digest
 from excam.core.typed_tables import read_typed
 from excam.macaron.scenarios import Scenario
@@ -54,12 +53,6 @@ class Instance:
     def valid(self) -> tuple[str, ...]:
         """Return the answers that there are: letters, or T and F."""
         return LETTERS if self.format == "MC" else TRUTH
-
-    @property
-    def content(self) -> tuple[Any, ...]:
-        """Return what is asked where, the options in the order of the scenario."""
-        options = tuple(option for _, option in sorted(zip(self.order, self.options, strict=True)))
-        return (self.country, self.language, self.format, self.lang, self.text, options)
 
     @property
     def digest(self) -> str:
@@ -124,70 +117,12 @@ def to_frame(rows: Iterable[Instance]) -> pl.DataFrame:
 
 
 WHAT = "instances, made by `excam macaron derive`"
-SHARED = ("template", "country", "language", "script", "reasoning", "aspects")  # by the instances of a scenario
 
 
 def read(path: Path) -> list[Instance]:
     """Return the instances of a Parquet file of `to_frame`.
 
-    Raise InputInvalid for other columns or types, no rows, an id that occurs twice, what is no instance, and a
-    scenario that asks what another asks.
+    Raise InputInvalid for other columns or types, no rows, and an id that occurs twice.
     """
     frame = read_typed(path, SCHEMA, WHAT, SCHEMA, ("id",), may_be_empty=False)
-    derived = [
-        Instance(**{**row, **{name: tuple(row[name]) for name in _LISTS}}) for row in frame.iter_rows(named=True)
-    ]
-    scenarios: dict[str, list[Instance]] = defaultdict(list)
-    for instance in derived:
-        scenarios[instance.scenario].append(instance)
-    problems = {instance.id: _problem(instance) for instance in derived} | {
-        name: _unlike(of) for name, of in scenarios.items()
-    }
-    if name := next((name for name, problem in problems.items() if problem), None):
-        raise InputInvalid(f"{path}: {name[:60]}: {problems[name]}; expected {WHAT}; derive them again")
-    first: dict[object, str] = {}
-    for name, of in sorted(scenarios.items()):
-        content = tuple(sorted(instance.content for instance in of))
-        if (other := first.setdefault(content, name)) != name:
-            raise InputInvalid(f"{path}: {name[:60]} asks what {other[:60]} asks; expected {WHAT}; derive them again")
-    return derived
-
-
-def _problem(instance: Instance) -> str | None:
-    """Return why an instance is none, in words."""
-    if (
-        instance.format not in ("MC", *TRUTH)
-        or instance.lang not in ("EN", "L")
-        or instance.form not in ("question", "statement")
-    ):
-        return f"found {instance.format}, {instance.lang}, {instance.form}"[:100]
-    if blank := [name for name in ("scenario", "country", "language", "text") if not getattr(instance, name).strip()]:
-        return f"no {blank[0]}"
-    if instance.format in TRUTH:
-        return (
-            None
-            if (instance.options, instance.order, instance.gold) == ((), (), instance.format)
-            else "a statement with other fields"
-        )
-    if (
-        len(instance.options) != len(LETTERS)
-        or sorted(instance.order) != [0, 1, 2, 3]
-        or not all(map(str.strip, instance.options))
-    ):
-        return "not four options in an order"
-    return (
-        None
-        if instance.gold == LETTERS[instance.order.index(0)]
-        else f"{instance.gold[:20]} is not the letter of the right option"
-    )
-
-
-def _unlike(of: Sequence[Instance]) -> str | None:
-    """Return in what the instances of a scenario do not belong together, in words."""
-    if differs := [name for name in SHARED if any(getattr(instance, name) != getattr(of[0], name) for instance in of)]:
-        return f"instances of one scenario differ in {differs[0]}"
-    kinds = Counter((instance.format, instance.lang) for instance in of)
-    if max(kinds.values()) > 1 or any(kinds["MC", lang] != 1 for lang in ("EN", "L")):
-        return "not one question in each language"
-    statements = {kinds[truth, lang] for truth in TRUTH for lang in ("EN", "L")}
-    return None if len(statements) == 1 else "not each statement in both languages"
+    return [Instance(**{**row, **{name: tuple(row[name]) for name in _LISTS}}) for row in frame.iter_rows(named=True)]
