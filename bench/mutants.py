@@ -56,7 +56,7 @@ QUOTED = re.compile(r"\[: ?\d+\]\}")  # how many characters of a text a message 
 LEFT_OUT = (  # tests of time, figures, models, or hundreds of random cases, which other tests work out by hand
     "linear or hostile_sizes or drawn_from_their or slices_of_the_modified or long_clause or hundreds_of_items or "
     "covers or in_a_twentieth or null or hold_the_truth or is_calibrated or random or megabyte or bertscore or "
-    "metricx or an_encoder or lm_evaluation or over_http or stopped_run"
+    "an_encoder or lm_evaluation or over_http or stopped_run"
 )
 QUICK = "not long and not cluster and not nightly and not run"  # what plain `pytest` runs
 PRELOADED = [  # by the process that the tests are forked from

@@ -16,11 +16,6 @@ def one_shot_example(wildcards):
     return files_named("cult_eval.folder", cult_eval_source.example) if wildcards.shots == "1" else []
 
 
-def comet_files(wildcards):
-    """The weights and settings of COMET, where a folder is named."""
-    return [os.path.join(CULT_EVAL.comet, name) for name in ("model.safetensors", "hparams.yaml")] if CULT_EVAL else []
-
-
 def translators():
     """Who translates, and after how many examples: the folder's systems, and models; those of seq2seq take none."""
     if not CULT_EVAL:
@@ -56,8 +51,7 @@ FILES |= {  # sets of files that its steps name
         "judged/equivalent", *(f"judged/{judge}" for judge in (CULT_EVAL.judges if CULT_EVAL else []))
     ),
     "cult_eval_labels": cult_eval_source.labels(Path(CULT_EVAL.folder)) if CULT_EVAL else [],
-    "cult_eval_metrics": cult_eval_files("metrics", *(["comet"] if CULT_EVAL and CULT_EVAL.comet else [])),
-    "cult_eval_metricx": weights_of(CULT_EVAL and CULT_EVAL.metricx),
+    "cult_eval_metrics": cult_eval_files("metrics"),
     "cult_eval_numbers": cult_eval_numbers(),
     "cult_eval_removed": cult_eval_source.removed(Path(CULT_EVAL.folder)) if CULT_EVAL else [],
     "cult_eval_rows": cult_eval_files("rows"),

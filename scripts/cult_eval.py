@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Annotated
 
 from excam.acre import asks, items, judgements, sentence_metrics, source, translate, translations
-from excam.acre.quality import COMBINATIONS
 from excam.core import counts, provenance, tables
 from excam.core.provenance import quiet_libraries, say, write_manifest
 from scripts import step
@@ -85,12 +84,7 @@ def cult_eval_equivalent(rows_path: Path, judged_path: Path) -> None:
     minutes=120,
     journal="results/journal/cult_eval/{model}.jsonl",
     inputs={"rows": "results/cult_eval/rows/{translator}/{shots}.parquet"},
-    settings={
-        "name": "model",
-        "variants": "cult_eval.variants",
-        "by": "cult_eval.mode",
-        "quality": "cult_eval.quality",
-    },
+    settings={"name": "model", "variants": "cult_eval.variants", "by": "cult_eval.mode"},
     outputs={
         "judged": "results/cult_eval/judged/{model}/{translator}/{shots}.parquet",
         "transcript": "results/cult_eval/transcripts/judged/{model}/{translator}/{shots}.jsonl",
@@ -103,28 +97,23 @@ def cult_eval_judge(
     name: Annotated[str, "the key of the model in config.yaml"],
     variants: Sequence[asks.Variant],
     by: asks.Mode,
-    quality: Annotated[str, list(COMBINATIONS)],
     rows_path: Path,
     judged_path: Path,
 ) -> None:
     """Judge translations as ACRE with one model, in every variant of the ablation; keep every request and answer."""
     asker = recorder_of(asking, name, f"{name} judges translations")
     rows = translations.from_frame(rows_path)
-    tasks = asks.tasks(rows, variants, by, quality)
+    tasks = asks.tasks(rows, variants, by)
     verdicts = judgements.write(asker, name, rows, tasks, judged_path)
-    settings = {**json.loads(asking.model), "by": by, "quality": quality, "prompts": "ours"}
+    settings = {**json.loads(asking.model), "by": by, "quality": "mean", "prompts": "ours"}
     asker.write_manifest([rows_path], [judged_path], settings, seed=asking.seed)
     failures = counts.failures(verdicts)
     provenance.say(f"{name}: {len(verdicts)} verdicts in {asker.seconds:.0f} s; failures: {failures}")
 
 
 @step(
-    version=3,
-    inputs={
-        "rows": "results/cult_eval/rows/{translator}/{shots}.parquet",
-        "encoder": "cult_eval_encoder",
-        "metricx": "cult_eval_metricx",
-    },
+    version=4,
+    inputs={"rows": "results/cult_eval/rows/{translator}/{shots}.parquet", "encoder": "cult_eval_encoder"},
     settings={"layer": "cult_eval.layer"},
     outputs={
         "metrics": "results/cult_eval/metrics/{translator}/{shots}.parquet",
@@ -139,19 +128,17 @@ def cult_eval_metrics(
     metrics_path: Path,
     manifest_path: Annotated[Path, "the signature of each metric"],
     encoder_path: Annotated[Path | None, "manifest of BERTScore's encoder"] = None,
-    metricx_path: Annotated[Path | None, "manifest of MetricX's weights"] = None,
 ) -> None:
-    """Measure translations with metrics of whole sentences: BLEU, chrF++, BERTScore, MetricX-QE."""
+    """Measure translations with metrics of whole sentences: BLEU, chrF++, BERTScore."""
     quiet_libraries()
     started = time.monotonic()
     rows = translations.from_frame(rows_path)
-    weights = {name: path for name, path in (("encoder", encoder_path), ("metricx", metricx_path)) if path}
-    folders = {name: (path.parent / "files", path.parent.name) for name, path in weights.items()}
-    columns = sentence_metrics.measure(rows, folders.get("encoder"), layer, folders.get("metricx"))
+    encoder = (encoder_path.parent / "files", encoder_path.parent.name) if encoder_path else None
+    columns = sentence_metrics.measure(rows, encoder, layer)
     tables.write_frame(metrics_path, sentence_metrics.to_frame(rows, columns))
     write_manifest(
         manifest_path,
-        inputs=[rows_path, *weights.values()],
+        inputs=[path for path in (rows_path, encoder_path) if path],
         outputs=[metrics_path],
         settings={"signatures": {name: column.signature for name, column in columns.items()}},
         seconds=time.monotonic() - started,

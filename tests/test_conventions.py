@@ -69,9 +69,8 @@ def test_every_step_has_its_rule():
 def test_a_rule_file_and_its_scripts_have_one_name():
     modules = {path.stem for path in (ROOT / "scripts").glob("*.py")}
     for rule, (file, _) in RULES.items():
-        if rule != "cult_eval_comet":  # its environment lacks what the others import
-            module = STEPS[rule].module.stem
-            assert module == file.stem or file.stem not in modules, f"{rule}: found in scripts/{module}.py"
+        module = STEPS[rule].module.stem
+        assert module == file.stem or file.stem not in modules, f"{rule}: found in scripts/{module}.py"
     assert len(modules) <= 40
     framed, written = (sum(lines) for lines in zip(*map(sizes.frame, sizes.modules("scripts")), strict=True))
     assert framed / written <= 0.275, "imports and declarations, of which most rules are made"
@@ -307,7 +306,7 @@ def locked(name):
 def test_environments_pin_what_the_locks_pin():
     core, dev, torch = locked("core"), locked("dev"), locked("torch")
     assert {name: dev.get(name) for name in core} == core
-    for path in set((ROOT / "envs").glob("*.yaml")) - {ROOT / "envs/mt.yaml"}:  # COMET needs releases of its own
+    for path in (ROOT / "envs").glob("*.yaml"):
         pins = locked("vllm-cuda") if path.stem == "inference" else core | torch
         for entry in yaml.safe_load(path.read_text())["dependencies"][-1]["pip"]:
             name, version = entry.split("==")

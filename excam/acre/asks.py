@@ -14,7 +14,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from excam.acre import quality
 from excam.acre.items import Protocol, route
 from excam.acre.translations import Translated
 from excam.inference import Completion, Flow, Message, ask_for_choice, ask_for_text, prompts
@@ -29,6 +28,7 @@ VARIANTS: tuple[Variant, ...] = ("full", "no-gate", "no-routing", "no-explicatio
 Mode = Literal["choose", "text"]
 MODES: tuple[Mode, ...] = ("choose", "text")
 filled = partial(prompts.filled, "excam.acre")
+LOWEST, HIGHEST = 1, 5  # ratings of critics, which count as x/5: with (x - 1)/4 the worst valid one would be invalid
 NO_EXPLICATION = "no-explication"  # the failure of a row that has none, where it is what decides
 
 
@@ -96,7 +96,7 @@ class Agent:
 
 
 VALIDATOR = Agent("validator", "valid", (True, False))
-FIDELITY = Agent("fidelity", "score", tuple(range(quality.LOWEST, quality.HIGHEST + 1)))
+FIDELITY = Agent("fidelity", "score", tuple(range(LOWEST, HIGHEST + 1)))
 NUANCE = Agent("nuance", "score", FIDELITY.values)
 
 
@@ -138,7 +138,7 @@ def protocol(case_: Case) -> Protocol:
     return case_.protocol or route(case_.category)
 
 
-def acre(case_: Case, variant: Variant = "full", mode: Mode = "text", combination: str = "mean") -> Flow[Judged]:
+def acre(case_: Case, variant: Variant = "full", mode: Mode = "text") -> Flow[Judged]:
     """Judge one translation: one request, and two more together if it is valid; without the gate all three at once.
 
     `choose` compares the likelihoods of the answers; a server that gives none is asked for a text.
@@ -158,10 +158,10 @@ def acre(case_: Case, variant: Variant = "full", mode: Mode = "text", combinatio
         if not valid.value:
             return replace(judged, acre=0.0)
         critics = yield from _asked((FIDELITY, NUANCE), case_, variant, mode)
-    return _with_quality(judged, critics, combination)
+    return _with_quality(judged, critics)
 
 
-def _with_quality(judged: Judged, critics: Sequence[Said], combination: str) -> Judged:
+def _with_quality(judged: Judged, critics: Sequence[Said]) -> Judged:
     """Return the verdict with the critics' ratings; a critic that failed makes it a failure."""
     fidelity, clarity = critics
     reasons = [judged.rationale, fidelity.rationale, clarity.rationale]
@@ -171,8 +171,13 @@ def _with_quality(judged: Judged, critics: Sequence[Said], combination: str) -> 
             return replace(rated, failure=f"{agent.name}: {judgement.failure}")
     assert fidelity.value is not None, "without a failure there is a value"
     assert clarity.value is not None, "without a failure there is a value"
-    q = quality.combine(fidelity.value, clarity.value, combination)
+    q = quality(fidelity.value, clarity.value)
     return replace(rated, quality=q, acre=q)
+
+
+def quality(fidelity: float, clarity: float) -> float:
+    """Return Q, the mean of two ratings as shares of the highest."""
+    return (fidelity / HIGHEST + clarity / HIGHEST) / 2
 
 
 def _asked(agents: Sequence[Agent], case_: Case, variant: Variant, mode: Mode) -> Flow[list[Said]]:
@@ -229,9 +234,9 @@ def read(agent: Agent, completion: Completion) -> Said:
     return Said(float(value), rationale=words)
 
 
-def signature(variant: str, mode: str, combination: str) -> str:
+def signature(variant: str, mode: str) -> str:
     """Return the part of a signature that says how ACRE was asked and computed."""
-    return f"variant:{variant}|by:{mode}|q:{combination}|prompts:ours"
+    return f"variant:{variant}|by:{mode}|q:mean|prompts:ours"
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +246,6 @@ class Task:
     case: Case
     variant: Variant
     mode: Mode
-    combination: str
 
     @property
     def id(self) -> str:
@@ -249,15 +253,15 @@ class Task:
         return f"{self.case.id}/{self.variant}"
 
 
-def tasks(rows: Sequence[Translated], variants: Sequence[Variant], mode: Mode, combination: str) -> list[Task]:
+def tasks(rows: Sequence[Translated], variants: Sequence[Variant], mode: Mode) -> list[Task]:
     """Return every translation in every variant, by variant. Judged together, variants share what they ask alike."""
     cases = [case(row) for row in rows]
-    return [Task(case_, variant, mode, combination) for variant in variants for case_ in cases]
+    return [Task(case_, variant, mode) for variant in variants for case_ in cases]
 
 
 def flow(task: Task) -> Flow[Judged]:
     """Judge a task."""
-    return acre(task.case, task.variant, task.mode, task.combination)
+    return acre(task.case, task.variant, task.mode)
 
 
 PARTS: tuple[str, ...] = ("valid", "fidelity", "clarity", "quality")

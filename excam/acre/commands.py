@@ -55,7 +55,6 @@ def judge(
         list[str] | None, typer.Option(help="full, no-gate, no-routing, no-explication, no-reference; several")
     ] = None,
     by: Annotated[str, typer.Option(help="text: a line of JSON; choose: the likelihood of each answer")] = "text",
-    quality: Annotated[str, typer.Option(help="mean, weighted, harmonic or product of fidelity and clarity")] = "mean",
     engine: ENGINE = None,
     max_tokens: Annotated[int, typer.Option(min=1, help="limit of an answer")] = 512,
     *,
@@ -66,7 +65,6 @@ def judge(
     Example: excam acre judge rows.parquet --model qwen3:14b@http://localhost:11434/v1 --to judged.parquet
     """
     from excam.acre import asks, judgements, translations
-    from excam.acre.quality import COMBINATIONS
     from excam.core import counts, tables
     from excam.core.exceptions import expect_choice
     from excam.scoring.asking import recorded_answers
@@ -74,7 +72,7 @@ def judge(
     with exit_on_error():
         translated = translations.from_frame(file)
         if model == judgements.EQUIVALENT:
-            options = {"--variant": variant, "--by": by != "text", "--quality": quality != "mean", "--backend": engine}
+            options = {"--variant": variant, "--by": by != "text", "--backend": engine}
             if refused := [name for name, value in options.items() if value]:
                 stop(f"{', '.join(refused)}: not for {model}, which asks no model; leave it out")
             judged = judgements.equivalent_frame(translated)
@@ -83,8 +81,7 @@ def judge(
             say(f"{to}: {len(translated)} rows judged without a model; failures: {failed}")
             return
         variants: list[asks.Variant] = [expect_choice("--variant", name, asks.VARIANTS) for name in variant or ["full"]]
-        expect_choice("--quality", quality, COMBINATIONS)
-        tasks = asks.tasks(translated, variants, expect_choice("--by", by, asks.MODES), quality)
+        tasks = asks.tasks(translated, variants, expect_choice("--by", by, asks.MODES))
         with recorded_answers(model, engine, serving, max_tokens, file, to) as recorder:
             verdicts = judgements.write(recorder, recorder.model_name, translated, tasks, to)
         invalid = sum(verdict.valid is False for verdict in verdicts)
@@ -98,9 +95,8 @@ def metrics(
     to: TO,
     encoder: Annotated[Path | None, typer.Option(help="folder with an encoder, for BERTScore")] = None,
     layer: Annotated[int, typer.Option(min=1, help="of the encoder, from which hidden states are taken")] = 6,
-    metricx: Annotated[Path | None, typer.Option(help="folder with MetricX's weights, for MetricX-QE")] = None,
 ) -> None:
-    """Measure every row with metrics of whole sentences: BLEU, chrF++, and those whose weights are given.
+    """Measure every row with metrics of whole sentences: BLEU, chrF++, and BERTScore by an encoder.
 
     Example: excam acre metrics rows.parquet --encoder minilm --to metrics.parquet
     """
@@ -111,8 +107,8 @@ def metrics(
     quiet_libraries()
     with exit_on_error():
         translated = translations.from_frame(file)
-        folders = [folder and (folder, sentence_metrics.named(folder)) for folder in (encoder, metricx)]
-        columns = sentence_metrics.measure(translated, folders[0], layer, folders[1])
+        named_encoder = (encoder, sentence_metrics.named(encoder)) if encoder else None
+        columns = sentence_metrics.measure(translated, named_encoder, layer)
         tables.write_frame(to, sentence_metrics.to_frame(translated, columns))
         for name, column in columns.items():
             say(f"{sentence_metrics.TITLES[name]}: {column.signature}")
@@ -151,21 +147,6 @@ def _name_and_file(assignment: str) -> tuple[str, Path]:
     if not (name and sign and file):
         stop(f"--scored: found {assignment}; expected NAME=FILE")
     return name, Path(file)
-
-
-@app.command()
-def pairs(file: ROWS, to: TO) -> None:
-    """Write the rows as instruction-output pairs, for `excam score`: ExCAM judges them without a reference.
-
-    Example: excam acre pairs rows.parquet --to pairs.jsonl; excam score pairs.jsonl --to excam.jsonl
-    """
-    from excam.acre import exports, translations
-    from excam.core import tables
-
-    with exit_on_error():
-        instruction_pairs = exports.pairs(translations.from_frame(file))
-        tables.write_jsonl(to, instruction_pairs)
-        say(f"{to}: {len(instruction_pairs)} pairs")
 
 
 @app.command()

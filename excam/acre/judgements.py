@@ -50,7 +50,7 @@ def to_frame(judge: str, rows: Iterable[Translated], tasks: Iterable[Task], verd
     digests = {row.id: row.digest for row in rows}
     return _frame(
         {"id": task.case.id, "asked": digests[task.case.id], "judge": judge, "variant": task.variant}
-        | {"signature": asks.signature(task.variant, task.mode, task.combination), **asdict(judged)}
+        | {"signature": asks.signature(task.variant, task.mode), **asdict(judged)}
         for task, judged in zip(tasks, verdicts, strict=True)
     )
 

@@ -46,7 +46,7 @@ class Acre(Metric):
     @property
     def signature(self) -> str:
         """Return the metric's part of a signature."""
-        return f"{asks.signature('full', self.mode, 'mean')}|{super().signature}"
+        return f"{asks.signature('full', self.mode)}|{super().signature}"
 
     def flow(self, row: Row) -> Flow[Outcome]:
         """Ask about one translation. Raise InputInvalid for an unknown category or protocol."""

@@ -26,6 +26,7 @@ MADE_UP = "made-up"  # what the name of a system begins with that is none: trans
 FEW = 30  # translations: with fewer, a mark says so
 INTERVALS = "Intervals are 95 %, over sources, which their translations share. "
 LABELS = "The label is whether the expression is right in the translation, not whether the sentence is good. "
+PRINTED = (*TITLES.values(), "COMET", "MetricX-QE")  # the columns of the paper's Table 3
 REMOVALS = ("outcome", "candidates", "share")
 TABLE_1 = ("category", "items", "share", *numbers.LENGTHS)
 TABLE_2 = (
@@ -119,12 +120,12 @@ def table_3(study: Study, seed: int) -> tuple[list[dict[str, Any]], str]:
         return [escape(system) + "*" * (n < FEW), *means, n, max(cell["failures"] for cell in cells)]
 
     systems = list(dict.fromkeys((line["part"], line["system"]) for line in lines))
-    absent = ", ".join(metric for metric in TITLES.values() if metric not in metrics)
+    absent = ", ".join(metric for metric in PRINTED if metric not in metrics)
     head = [*map(escape, metrics), "n", "failures"]
     text = (
         "# CulT-Eval: systems by sentence metrics\n\nMeans over translations. The paper's Table 3 has the same columns "
         "and no numbers: its cells are blank. A system with a number of shots saw so many examples, any other none. "
-        f"{INTERVALS}* marks fewer than {FEW} translations. MetricX-QE is the negative of an error: 0 is best. "
+        f"{INTERVALS}* marks fewer than {FEW} translations. "
         + (f"Not measured here: {absent}.\n\n" if absent else "\n\n")
     )
     if not metrics:

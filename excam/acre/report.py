@@ -113,7 +113,7 @@ def cult_eval_table_2(sources: AcreFiles, files: TableFiles, seed: int) -> None:
 
 
 @step(
-    version=6,
+    version=7,
     result="results/cult_eval/table-3",
     inputs=STUDY,
     optional=["scores", "labels", "judged", "measured"],

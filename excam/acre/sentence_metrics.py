@@ -1,7 +1,6 @@
-"""Metrics of whole sentences beside ACRE: BLEU, chrF++, BERTScore, COMET, MetricX-QE. Each states its signature.
+"""Metrics of whole sentences beside ACRE: BLEU, chrF++, BERTScore. Each states its signature; more is better.
 
-Higher is better in every column: MetricX-QE predicts an error from 0 to 25, so its negative is kept. COMET runs in an
-environment of its own (`scripts/comet.py`), because it needs other releases than we do.
+Scores of others, such as COMET, come from files (`read_scored`).
 """
 
 from __future__ import annotations
@@ -15,17 +14,12 @@ import polars as pl
 
 from excam.acre import translations
 from excam.acre.translations import Translated
-from excam.core.exceptions import ModelInvalid
 from excam.core.extras import require_extra
 from excam.core.language_identity import language_code
 from excam.core.typed_tables import read_typed
 
-METRICS = ("bleu", "chrf", "bertscore", "comet", "metricx_qe")
-TITLES = {"bleu": "BLEU", "chrf": "chrF++", "bertscore": "BERTScore", "comet": "COMET", "metricx_qe": "MetricX-QE"}
-SCHEMA: dict[str, Any] = {**dict.fromkeys(("id", "asked"), pl.String()), **dict.fromkeys(METRICS, pl.Float64())}
-METRICX_TOKEN = 250_089  # <extra_id_10> of mT5's vocabulary, whose first logit is the score
-METRICX_RANGE = (0.0, 25.0)
-MAX_SUBWORDS = 1024
+TITLES = {"bleu": "BLEU", "chrf": "chrF++", "bertscore": "BERTScore"}
+SCHEMA: dict[str, Any] = {**dict.fromkeys(("id", "asked"), pl.String()), **dict.fromkeys(TITLES, pl.Float64())}
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,52 +117,11 @@ def bertscore(rows: Texts, encoder: Path, name: str, layer: int, batch: int = 32
     return Column(scores, signature)
 
 
-def metricx_qe(rows: Sequence[Translated], folder: Path, name: str, device: str = "cpu") -> Column:
-    """Return the negative of MetricX-24's error, -25 to 0, without a reference, by an mT5 regression in a local folder.
-
-    The score is the first decoder step's logit of one vocabulary entry, clamped, as the authors' class computes it. It
-    was written from the description of that class; without weights at hand it is tested on a random model only. Raise
-    ModelInvalid for a folder that cannot be loaded or has a smaller vocabulary.
-    """
-    import torch
-    from transformers import AutoTokenizer, MT5ForConditionalGeneration
-
-    from excam.inference.loading import loading
-
-    with loading(folder):
-        tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-        model: Any = MT5ForConditionalGeneration.from_pretrained(folder, local_files_only=True, use_safetensors=True)
-    if model.config.vocab_size <= METRICX_TOKEN:
-        raise ModelInvalid(
-            f"{folder}: a vocabulary of {model.config.vocab_size}; expected mT5's, above {METRICX_TOKEN}"
-        )
-    model = model.to(device).eval()
-    start, scores = torch.tensor([[model.config.decoder_start_token_id or 0]], device=device), []
-    for row in rows:
-        text = f"source: {row.item.source} candidate: {row.translation}"
-        ids = tokenizer(text, truncation=True, max_length=MAX_SUBWORDS + 1).input_ids
-        ids = ids[:-1] if ids and ids[-1] == tokenizer.eos_token_id else ids  # it was trained without the end
-        with torch.inference_mode():
-            input_ids = torch.tensor([ids or [0]], device=device)
-            logit = float(model(input_ids=input_ids, decoder_input_ids=start).logits[0, 0, METRICX_TOKEN])
-        scores.append(-min(max(logit, METRICX_RANGE[0]), METRICX_RANGE[1]))
-    return Column(tuple(scores), f"metricx-24-qe|weights:{name}|negative")
-
-
-def measure(
-    rows: Sequence[Translated],
-    encoder: tuple[Path, str] | None = None,
-    layer: int = 6,
-    metricx: tuple[Path, str] | None = None,
-) -> dict[str, Column]:
-    """Return BLEU and chrF++, and BERTScore and MetricX-QE where a folder with weights and its name is given."""
+def measure(rows: Sequence[Translated], encoder: tuple[Path, str] | None = None, layer: int = 6) -> dict[str, Column]:
+    """Return BLEU and chrF++, and BERTScore where a folder with an encoder and its name is given."""
     compared = texts(rows)
     columns = {"bleu": bleu(compared, [tokenizer(row.item.target_language) for row in rows]), "chrf": chrf(compared)}
-    if encoder:
-        columns["bertscore"] = bertscore(compared, *encoder, layer)
-    if metricx:
-        columns["metricx_qe"] = metricx_qe(rows, *metricx)
-    return columns
+    return columns | ({"bertscore": bertscore(compared, *encoder, layer)} if encoder else {})
 
 
 def named(folder: Path) -> str:
@@ -178,9 +131,9 @@ def named(folder: Path) -> str:
 
 
 def to_frame(rows: Sequence[Translated], columns: Mapping[str, Column]) -> pl.DataFrame:
-    """Return a table with one column for each of `METRICS`, null where it was not measured."""
+    """Return a table with one column for each of `TITLES`, null where it was not measured."""
     data: dict[str, Any] = {"id": [row.id for row in rows], "asked": [row.digest for row in rows]}
-    for name in METRICS:
+    for name in TITLES:
         data[name] = list(columns[name].scores) if name in columns else [None] * len(rows)
     return pl.DataFrame(data, schema=SCHEMA)
 
@@ -195,7 +148,7 @@ def read(path: Path, rows: Mapping[str, Translated]) -> dict[str, dict[str, floa
     """
     frame = read_typed(path, SCHEMA, WHAT, ("id", "asked"), ("id",), may_be_empty=False)
     translations.expect_same(path, frame.select("id", "asked").iter_rows(), rows)
-    measured = [name for name in METRICS if frame[name].null_count() < len(frame)]
+    measured = [name for name in TITLES if frame[name].null_count() < len(frame)]
     return {name: dict(zip(frame["id"], frame[name], strict=True)) for name in measured}
 
 

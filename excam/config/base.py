@@ -29,7 +29,7 @@ ModuleName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.]+$", max_l
 IN_WORDS = {  # what a message says in place of a pattern
     r"^[a-z0-9]+([.-][a-z0-9]+)*$": "lower-case letters and digits, with . or - between them, such as my-model",
     r"^[a-z0-9]+([._-][a-z0-9]+)*$": "lower-case letters and digits, with . _ or - between them, such as my-rows",
-    r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$": "a package's name, such as sentence-transformers",
+    r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$": "letters and digits, with . _ or - between, such as bert-score",
     r"^[0-9][A-Za-z0-9.!+_-]*$": "a version, such as 1.2.0",
     r"^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)?$": "an id of the hub, such as owner/name",
     r"^[A-Za-z0-9_][A-Za-z0-9_./-]*$": "a commit, branch or tag of the hub, such as main",

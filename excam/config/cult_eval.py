@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from excam.config.base import Name, Place, Section
+
+MetricName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$", max_length=60)]
 
 
 class CultEval(Section):
@@ -24,16 +26,14 @@ class CultEval(Section):
     variants: list[Literal["full", "no-gate", "no-routing", "no-explication", "no-reference"]] = Field(
         default=["full", "no-gate", "no-routing", "no-explication", "no-reference"], min_length=1
     )
-    quality: Literal["mean", "weighted", "harmonic", "product"] = Field(
-        default="mean", description="how fidelity and clarity become one number"
-    )
     encoder: Name | None = Field(default=None, description="an entry of `models`, for BERTScore")
     layer: int = Field(default=6, ge=1, description="of the encoder, from which BERTScore takes hidden states")
-    metricx: Name | None = Field(default=None, description="an entry of `models`, for MetricX-QE")
-    comet: str | None = Field(default=None, description="local folder with a converted COMET checkpoint")
-    scores: dict[Name, str] = Field(default={}, description="more metrics by name: files of `excam score`, by row id")
+    scores: dict[MetricName, str] = Field(
+        default={},
+        description="more metrics by name: files of `excam score`, or lines of id, score and signature",
+    )
 
 
 def check(section: CultEval, models: Sequence[str], at: Place) -> None:
     """Raise ConfigInvalid for a model that is not there."""
-    at.known_models(section, "cult_eval", ("models", "no_example", "judges", "encoder", "metricx"), models)
+    at.known_models(section, "cult_eval", ("models", "no_example", "judges", "encoder"), models)

@@ -26,7 +26,7 @@ def asked_models(experiment: Experiment) -> list[str]:
     if section := experiment.rubric:
         named += section.models
     if section := experiment.cult_eval:
-        named += [*section.models, *section.judges, section.encoder, section.metricx]
+        named += [*section.models, *section.judges, section.encoder]
     if section := experiment.calmqa:
         named += [*section.models, section.translator, section.extractor, section.verifier, section.relevance]
         named += [section.encoder]

@@ -21,11 +21,9 @@ from excam.acre import (
     candidates,
     equivalent,
     errors,
-    exports,
     items,
     judgements,
     numbers,
-    quality,
     source,
     study,
     translate,
@@ -88,8 +86,8 @@ def prompt(agent, case, variant):
     return "\n\n".join(message.content for message in asks.messages(agent, case, variant))
 
 
-def verdict_of(judge, variant="full", mode="text", case=None, combination="mean"):
-    return run(asks.flow, [asks.Task(case or asks.case(ROWS[0]), variant, mode, combination)], judge)[0]
+def verdict_of(judge, variant="full", mode="text", case=None):
+    return run(asks.flow, [asks.Task(case or asks.case(ROWS[0]), variant, mode)], judge)[0]
 
 
 # --- our own data
@@ -195,7 +193,7 @@ def test_damaged_rows_are_one_line(tmp_path, change, words):
     of_two = [row for row in ROWS if row.item.id == "qipao"][:2]
     tables.write_frame(tmp_path / "rows.parquet", change(translations.to_frame(of_two)))
     assert words in line_of(InputInvalid, translations.from_frame, tmp_path / "rows.parquet")
-    for verb in (("judge", "--model", "equivalent"), ("pairs",), ("draw", "--form", "translation_errors")):
+    for verb in (("judge", "--model", "equivalent"), ("draw", "--form", "translation_errors")):
         assert words in refusal("acre", verb[0], tmp_path / "rows.parquet", *verb[1:], "--to", tmp_path / "to")
         assert not (tmp_path / "to").exists()
 
@@ -203,7 +201,7 @@ def test_damaged_rows_are_one_line(tmp_path, change, words):
 def test_options_of_a_model_are_refused_without_one(tmp_path):
     path = tmp_path / "rows.parquet"
     tables.write_frame(path, translations.to_frame(ROWS[:3]))
-    for option, value in (("--by", "choose"), ("--quality", "product"), ("--variant", "full")):
+    for option, value in (("--by", "choose"), ("--variant", "full")):
         words = ("judge", path, "--model", "equivalent", option, value, "--to", tmp_path / "to.parquet")
         assert f"{option}: not for equivalent, which asks no model; leave it out" in refusal("acre", *words)
     assert not (tmp_path / "to.parquet").exists()
@@ -330,21 +328,9 @@ def test_the_primary_error_is_the_first_of_the_priority():
     assert "found typo" in line_of(InputInvalid, errors.primary, ["omission", "typo"])
 
 
-@pytest.mark.parametrize(
-    ("name", "fidelity", "clarity", "expected"),
-    [
-        ("mean", 5, 5, 1.0), ("mean", 1, 1, 0.2), ("mean", 4, 5, 0.9), ("weighted", 5, 2, 0.8), ("harmonic", 5, 5, 1.0),
-        ("harmonic", 1, 4, 0.32), ("product", 5, 3, 0.6), ("product", 1, 1, 0.04), ("mean", 2.5, 3.5, 0.6),
-    ],
-)  # fmt: skip
-def test_quality_by_hand(name, fidelity, clarity, expected):
-    assert quality.combine(fidelity, clarity, name) == pytest.approx(expected)
-
-
-def test_quality_refuses_other_ratings():
-    for f, c in ((0, 3), (3, 6), (math.nan, 3)):
-        line_of(InputInvalid, quality.combine, f, c)
-    assert "found median" in line_of(InputInvalid, quality.combine, 3, 3, "median")
+@pytest.mark.parametrize(("fidelity", "clarity", "quality"), [(5, 5, 1.0), (1, 1, 0.2), (4, 5, 0.9), (2.5, 3.5, 0.6)])
+def test_quality_by_hand(fidelity, clarity, quality):
+    assert asks.quality(fidelity, clarity) == pytest.approx(quality)
 
 
 # --- the judge without a model
@@ -426,13 +412,13 @@ def test_requests_are_rows_plus_twice_the_valid_ones_in_two_batches():
         return sum(map(ord, request.messages[1].content))
 
     judge = Judge(validator=validator)
-    tasks = asks.tasks(ROWS, ["full"], "text", "mean")
+    tasks = asks.tasks(ROWS, ["full"], "text")
     verdicts = run(asks.flow, tasks, judge)
     valid = sum(bool(verdict.valid) for verdict in verdicts)
     assert 20 < valid < 100
     assert len(judge.requests) == len(ROWS) + 2 * valid
     assert judge.batches == 2
-    everything = run(asks.flow, asks.tasks(ROWS, asks.VARIANTS, "text", "mean"), many := Judge(validator=validator))
+    everything = run(asks.flow, asks.tasks(ROWS, asks.VARIANTS, "text"), many := Judge(validator=validator))
     assert many.batches == 2, "all variants together"
     assert everything[: len(ROWS)] == verdicts
 
@@ -504,7 +490,7 @@ def test_a_server_without_likelihoods_is_asked_for_texts():
 
 
 def test_a_verdict_that_was_edited_is_refused(tmp_path):
-    tasks = asks.tasks(ROWS[:1], ["full"], "text", "mean")
+    tasks = asks.tasks(ROWS[:1], ["full"], "text")
     frame = judgements.to_frame("m", ROWS, tasks, run(asks.flow, tasks, Judge()))
     first = ROWS[0].id
     for changes, words in (
@@ -579,7 +565,7 @@ def test_the_judge_without_a_model_refuses_a_row_that_it_cannot_compare(tmp_path
     assert frame["acre"].is_null().to_list() == [True, False]
 
 
-# --- translating, candidates, exports
+# --- translating, candidates
 
 
 def test_translation_prompts_with_and_without_example():
@@ -627,15 +613,6 @@ def test_candidates_are_spans_of_the_sentence(text, terms, absent, failure):
     assert [row["term"] for row in extraction.rows] == terms
     assert all(sentence.source[row["source_start"] : row["source_end"]] == row["term"] for row in extraction.rows)
     assert (extraction.absent, extraction.failure) == (absent, failure)
-
-
-def test_exports_for_other_metrics():
-    pairs = exports.pairs(ROWS)
-    assert len(pairs) == len({pair["id"] for pair in pairs}) == 120
-    assert not any(
-        translation.item.reference in json.dumps(row, ensure_ascii=False)
-        for translation, row in zip(ROWS, pairs, strict=True)
-    )
 
 
 # --- campaigns
@@ -781,7 +758,6 @@ def test_from_translations_to_a_report(tmp_path):
     [
         (("judge", "rows.parquet", "--model", "m", "--variant", "half", "--to", "x"), "--variant: found half"),
         (("judge", "rows.parquet", "--model", "m", "--by", "vote", "--to", "x"), "--by: found vote"),
-        (("judge", "rows.parquet", "--model", "m", "--quality", "max", "--to", "x"), "--quality: found max"),
         (("draw", "rows.parquet", "--form", "poll", "--to", "x"), "--form: found poll"),
         (("report", "rows.parquet", "--to", "x"), "found none of them"),
         (("report", "rows.parquet", "--scored", "a", "--to", "x"), "--scored: found a; expected NAME=FILE"),

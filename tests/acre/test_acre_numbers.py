@@ -152,63 +152,6 @@ def test_a_folder_without_an_encoder_is_one_line(tmp_path):
         sentence_metrics.bertscore(texts(ROWS[:1]), tmp_path, "none", 2)
 
 
-@pytest.fixture(scope="module")
-def metricx(tmp_path_factory):
-    """A random mT5 with the vocabulary of the real one, and a tokenizer of bytes."""
-    import torch
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
-    from transformers import MT5Config, MT5ForConditionalGeneration, PreTrainedTokenizerFast
-
-    folder = tmp_path_factory.mktemp("tiny-mt5")
-    alphabet = ["<pad>", "</s>", "<unk>", *sorted(pre_tokenizers.ByteLevel.alphabet())]
-    tokenizer = Tokenizer(models.WordLevel({token: at for at, token in enumerate(alphabet)}, unk_token="<unk>"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
-        [pre_tokenizers.ByteLevel(add_prefix_space=False), pre_tokenizers.Split("", "isolated")]
-    )
-    tokenizer.decoder = decoders.ByteLevel()
-    tokenizer.post_processor = processors.TemplateProcessing("$A </s>", special_tokens=[("</s>", 1)])
-    names = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
-    PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names).save_pretrained(folder)
-    torch.manual_seed(0)
-    config = MT5Config(
-        vocab_size=250_112, d_model=8, d_kv=4, d_ff=8, num_layers=1, num_heads=2, initializer_factor=40.0,
-        decoder_start_token_id=0, tie_word_embeddings=False,
-    )  # fmt: skip
-    MT5ForConditionalGeneration(config).save_pretrained(folder)
-    return folder
-
-
-def test_metricx_reads_one_logit_of_the_first_step(metricx):
-    import torch
-    from transformers import AutoTokenizer, MT5ForConditionalGeneration
-
-    rows = ROWS[:6]
-    column = sentence_metrics.metricx_qe(rows, metricx, "tiny")
-    model = MT5ForConditionalGeneration.from_pretrained(metricx).eval()
-    tokenizer = AutoTokenizer.from_pretrained(metricx)
-    for row, score in zip(rows, column.scores, strict=True):
-        ids = tokenizer(f"source: {row.item.source} candidate: {row.translation}", return_tensors="pt").input_ids[
-            :, :-1
-        ]
-        with torch.inference_mode():
-            logit = model(input_ids=ids, decoder_input_ids=torch.tensor([[0]])).logits[0, 0, 250_089].item()
-        assert score == pytest.approx(-min(max(logit, 0.0), 25.0), abs=1e-4)
-        assert row.item.reference not in column.signature
-    assert column.signature == "metricx-24-qe|weights:tiny|negative"
-
-
-def test_metricx_refuses_a_small_vocabulary(metricx, tmp_path):
-    import shutil
-
-    from transformers import MT5Config, MT5ForConditionalGeneration
-
-    shutil.copytree(metricx, tmp_path / "small")
-    config = MT5Config(vocab_size=300, d_model=8, d_kv=4, d_ff=8, num_layers=1, num_heads=2)
-    MT5ForConditionalGeneration(config).save_pretrained(tmp_path / "small")
-    with pytest.raises(ModelInvalid, match="vocabulary of 300; expected mT5"):
-        sentence_metrics.metricx_qe(ROWS[:1], tmp_path / "small", "small")
-
-
 # --- numbers by hand
 
 

@@ -10,7 +10,7 @@ from mini_cult_eval import ITEMS, ROWS
 from text_strategies import ANSWERS, TEXTS
 from there_and_back import there_and_back
 
-from excam.acre import asks, candidates, equivalent, items, judgements, numbers, quality, translations
+from excam.acre import asks, candidates, equivalent, items, judgements, numbers, translations
 from excam.core.text import CLUSTER
 from excam.inference import Completion
 
@@ -103,15 +103,15 @@ def test_the_judge_without_a_model_finds_what_an_item_accepts(item, text):
             assert equivalent.judge(item, f"{text} {phrase} {text}").reason == "equivalent"
 
 
-RATING = st.floats(quality.LOWEST, quality.HIGHEST)
+RATING = st.floats(asks.LOWEST, asks.HIGHEST)
 
 
-@given(RATING, RATING, RATING, st.sampled_from([*quality.COMBINATIONS]))
-def test_quality_is_above_0_and_grows_with_each_rating(fidelity, clarity, more, combination):
-    q = quality.combine(fidelity, clarity, combination)
+@given(RATING, RATING, RATING)
+def test_quality_is_above_0_and_grows_with_each_rating(fidelity, clarity, more):
+    q = asks.quality(fidelity, clarity)
     assert 0 < q <= 1
-    assert quality.combine(max(fidelity, more), clarity, combination) >= q - 1e-12
-    assert quality.combine(fidelity, max(clarity, more), combination) >= q - 1e-12
+    assert asks.quality(max(fidelity, more), clarity) >= q - 1e-12
+    assert asks.quality(fidelity, max(clarity, more)) >= q - 1e-12
 
 
 ACRE = st.none() | st.sampled_from((0.0, 0.4, 0.5, 1.0))
@@ -125,7 +125,7 @@ def test_systems_are_compared_alike_in_any_order_and_by_any_name(scores, chance)
         )
         for row, score in zip(FEW, scores, strict=True)
     }
-    tasks = asks.tasks(FEW, ["full"], "text", "mean")
+    tasks = asks.tasks(FEW, ["full"], "text")
     frame = judgements.to_frame("j", FEW, tasks, (verdicts[task.case.id] for task in tasks))
     read = partial(judgements.read, rows={row.id: row for row in FEW})
     assert there_and_back(frame, read) == {("j", "full"): verdicts}

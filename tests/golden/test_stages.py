@@ -29,7 +29,6 @@ def test_every_rule_of_the_experiment_is_recorded(now):
     assert steps - {name.split()[0] for name in now} == {
         *("write_needs", "preflight", "table_recipes", "fetch_tokenizer", "encode_answers"),
         *("reader_rows", "train_reader", "table_reader"),
-        "cult_eval_comet",
     }
 
 

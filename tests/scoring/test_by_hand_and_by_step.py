@@ -89,8 +89,7 @@ WAYS = {  # the command; the step that asks; the step that reads its transcript;
     ),
     "judging": (
         "acre judge translations.parquet",
-        "cult_eval_judge --name m --variants full --by text --quality mean --rows translations.parquet"
-        " --judged step.parquet", "", 512,
+        "cult_eval_judge --name m --variants full --by text --rows translations.parquet --judged step.parquet", "", 512,
     ),
     **{metric: (f"score rows.jsonl --metric {metric}", f"{CROSSING} --metric {metric}", "", limit)
        for metric, limit in SCORED.items()},
