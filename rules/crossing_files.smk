@@ -59,7 +59,6 @@ FILES |= {  # sets of files that its steps name
     "crossing_scores": [f"results/crossing/scores/{name}.parquet" for name in (CROSSING.metrics if CROSSING else [])],
 }
 SETTINGS |= {
-    "crossing_base": RUBRIC_MANUAL["base"] if RUBRIC else None,
     "crossing_contents": CROSSING.contents or 0 if CROSSING else 0,
     "crossing_parts": crossing_parts(),
     "crossing_rubric": RUBRIC.version if RUBRIC else None,

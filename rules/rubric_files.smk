@@ -10,15 +10,9 @@ RUBRIC_FILES = {
 }
 if RUBRIC:
     try:
-        rubric_changes.opened(RUBRIC.version).with_weights(RUBRIC.weights)
+        rubric_changes.opened(RUBRIC.version)
     except ExcamError as problem:
         raise WorkflowError(str(problem)) from None
-
-
-RUBRIC_MANUAL = {  # for `params`: the version of the manual, and the declared weights of its base, as JSON
-    "rubric": RUBRIC.version if RUBRIC else "",
-    "base": json.dumps(RUBRIC.weights if RUBRIC else None, sort_keys=True),
-}
 
 
 def rubric_people():
@@ -47,6 +41,5 @@ FILES |= {  # sets of files that its steps name
 }
 SETTINGS |= {
     "rubric_raters": rubric_people(),
-    "rubric_version": RUBRIC_MANUAL["rubric"],
-    "rubric_weights": RUBRIC_MANUAL["base"],
+    "rubric_version": RUBRIC.version if RUBRIC else "",
 }

@@ -47,7 +47,6 @@ class Sources:
     responses_paths: Annotated[Sequence[Path], "responses rated by the manual"] = ()
     ratings_paths: Annotated[Sequence[Path], "people's ratings of them"] = ()
     rubric: Annotated[str, "the manual of the ratings: its version, or a .yaml file"] = ""
-    base: Annotated[str, "weights of its base as JSON, null for the plain mean"] = "null"
 
 
 @step(
@@ -64,7 +63,7 @@ class Sources:
         "ratings": "crossing_ratings",
         "manual": "rubric_version",
     },
-    settings={"rubric": "crossing_rubric", "base": "crossing_base", "contents": "crossing_contents", "seed": "seed"},
+    settings={"rubric": "crossing_rubric", "contents": "crossing_contents", "seed": "seed"},
     outputs={"rows": "results/crossing/rows.parquet"},
     silent=["manual"],
 )
@@ -93,8 +92,7 @@ def read(sources: Sources) -> Iterator[Row]:
         yield from rows.of_statements(scenarios.read(path))
     if sources.responses_paths and sources.ratings_paths:
         all_responses = responses.read(sources.responses_paths)
-        rubric = changes.opened(sources.rubric).with_weights(json.loads(sources.base))
-        ratings = checks.sound(sources.ratings_paths, all_responses, [rubric])
+        ratings = checks.sound(sources.ratings_paths, all_responses, [changes.opened(sources.rubric)])
         yield from rows.of_responses(all_responses, ratings.ratings)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,13 +25,12 @@ class RatingOptions:
     """The manual of the configuration and what is rated, read by `rubric_of` and `responses_of`."""
 
     rubric: Annotated[str, "version of the manual, or the .yaml file of a study's version"]
-    base: Annotated[str, "weights of the base as JSON, null for the plain mean"]
     responses_paths: Annotated[Sequence[Path], "what is rated, as JSON Lines"]
 
 
 def rubric_of(options: RatingOptions) -> Rubric:
     """Return the manual of the options."""
-    return changes.opened(options.rubric).with_weights(json.loads(options.base))
+    return changes.opened(options.rubric)
 
 
 def responses_of(options: RatingOptions) -> Sequence[Response]:
@@ -45,7 +43,6 @@ def responses_of(options: RatingOptions) -> Sequence[Response]:
     inputs={"responses": "rubric_responses", "manual": "rubric_version"},
     settings={
         "rubric": "rubric_version",
-        "base": "rubric_weights",
         "raters": "rubric_raters",
         "overlap": "rubric.overlap",
         "calibration": "rubric.calibration",
@@ -75,7 +72,7 @@ def rubric_campaign(
 @step(
     version=4,
     inputs={"responses": "rubric_responses", "manual": "rubric_version", "given": "rubric_ratings"},
-    settings={"rubric": "rubric_version", "base": "rubric_weights"},
+    settings={"rubric": "rubric_version"},
     outputs={"ratings": "results/rubric/ratings.parquet"},
     silent=["manual"],
 )
@@ -96,7 +93,7 @@ def rubric_collect(
     minutes=120,
     journal="results/journal/rubric/{model}.jsonl",
     inputs={"responses": "rubric_responses", "manual": "rubric_version"},
-    settings={"rubric": "rubric_version", "base": "rubric_weights", "name": "model", "ask": "rubric.mode"},
+    settings={"rubric": "rubric_version", "name": "model", "ask": "rubric.mode"},
     outputs={
         "transcript": "results/rubric/raters/{model}/transcript.jsonl",
         "manifest": "results/rubric/raters/{model}/manifest.json",
@@ -126,7 +123,7 @@ def rubric_rate(
         "manual": "rubric_version",
         "transcript": "results/rubric/raters/{model}/transcript.jsonl",
     },
-    settings={"rubric": "rubric_version", "base": "rubric_weights", "name": "model", "ask": "rubric.mode"},
+    settings={"rubric": "rubric_version", "name": "model", "ask": "rubric.mode"},
     outputs={"ratings": "results/rubric/raters/{model}/ratings.parquet"},
     silent=["manual"],
     stages=["rubric/asks"],

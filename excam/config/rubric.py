@@ -15,9 +15,6 @@ class Rubric(Section):
 
     responses: str = Field(description="local .jsonl file, or a folder of them, with the responses")
     version: str = Field(default="manual-0.1", description="of the manual, or the .yaml file of a study's version")
-    weights: dict[str, float] | None = Field(
-        default=None, description="of the four dimensions in the base of Overall; null: the plain mean"
-    )
     models: list[Name] = Field(default=[], description="models that rate")
     mode: Literal["text", "choose"] = Field(
         default="text", description="a rating with reasons as JSON, or the likelihood of each score"

@@ -170,7 +170,7 @@ def parse(row: Mapping[str, Any], versions: Mapping[str, Rubric]) -> tuple[Ratin
         problems.append(f"phase: found {phase:.40}; expected {' or '.join(PHASES)}")
     if texts["rubric"] and texts["rubric"] not in versions:
         expected = " or ".join(versions)
-        problems.append(f"rubric: found {texts['rubric']:.60}; expected {expected}; see --rubric and --weights")
+        problems.append(f"rubric: found {texts['rubric']:.60}; expected {expected}; see --rubric")
     rubric = versions.get(texts["rubric"]) or next(iter(versions.values()))
     problems += [] if failure is None else _of_failure(failure, row, model)
     scores = None

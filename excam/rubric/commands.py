@@ -28,9 +28,6 @@ RESPONSES = Annotated[
 RUBRICS = Annotated[
     list[str] | None, typer.Option("--rubric", help="as for `show`; repeat for ratings by several versions")
 ]
-WEIGHTS = Annotated[
-    str | None, typer.Option(help="weights of the base, e.g. depth=35,sensitivity=30,accuracy=25,appropriateness=10")
-]
 CURRENT = "manual-0.1"
 
 
@@ -40,10 +37,10 @@ def show(rubric: RUBRIC = CURRENT) -> None:
 
     Example: excam rubric show
     """
-    from excam.rubric import manual
+    from excam.rubric import changes, manual
 
     with exit_on_error():
-        opened = _opened(rubric, None)
+        opened = changes.opened(rubric)
         print_text(f"# Version {opened.signature}, hash {opened.hash}\n{manual.text(rubric)}")
 
 
@@ -56,7 +53,6 @@ def draw(
     overlap: Annotated[float, typer.Option(help="the share that validators rate too, after calibration")] = 0.2,
     calibration: Annotated[int, typer.Option(help="responses that all rate first; the manual wants 20 to 30")] = 25,
     rubric: RUBRIC = CURRENT,
-    weights: WEIGHTS = None,
     seed: Annotated[int, typer.Option(help="seed of the draw")] = 0,
 ) -> None:
     """Draw who rates which response, and write the campaign with the rater's form.
@@ -65,13 +61,13 @@ def draw(
     """
     from excam.annotation.campaign import write
     from excam.annotation.store import refuse_names
-    from excam.rubric import campaign
+    from excam.rubric import campaign, changes
     from excam.rubric import responses as reading
 
     with exit_on_error():
         all_responses, names = reading.read(reading.files(responses)), [name for name in validators.split(",") if name]
         refuse_names([evaluator, *names])
-        opened = _opened(rubric, weights)
+        opened = changes.opened(rubric)
         design = campaign.Design(evaluator, names, overlap, calibration)
         drawn = campaign.drawn(all_responses, design, opened, seed)
         write(to, drawn)
@@ -109,7 +105,7 @@ def collect(
 
 
 @app.command()
-def check(files: RATINGS, responses: RESPONSES = None, rubric: RUBRICS = None, weights: WEIGHTS = None) -> None:
+def check(files: RATINGS, responses: RESPONSES = None, rubric: RUBRICS = None) -> None:
     """Check ratings: each breach is one line, and then the exit code is 1.
 
     Example: excam rubric check ratings.jsonl --responses responses.jsonl
@@ -117,7 +113,7 @@ def check(files: RATINGS, responses: RESPONSES = None, rubric: RUBRICS = None, w
     from excam.rubric import checks
 
     with exit_on_error():
-        _, reading = _read(checks.read, files, responses, _all_opened(rubric, weights))
+        _, reading = _read(checks.read, files, responses, _all_opened(rubric))
         for line in reading.breaches:
             print_text(line)
         for earlier in reading.superseded:
@@ -135,7 +131,6 @@ def analyse(
     to: Annotated[Path, typer.Option(help="folder for the tables and the page")],
     responses: RESPONSES = None,
     rubric: RUBRICS = None,
-    weights: WEIGHTS = None,
     across: Annotated[
         bool, typer.Option("--across-versions", help="put ratings by several versions of the rubric together")
     ] = False,
@@ -145,19 +140,16 @@ def analyse(
 
     Example: excam rubric analyse ratings.jsonl --responses responses.jsonl --to report
     """
-    import json
-
     from excam.pages import by_hand
     from excam.rubric import checks, quality
     from excam.rubric import responses as reading
 
     with exit_on_error(), each_line_once():
-        _, rated = _read(checks.sound, files, responses, _all_opened(rubric, weights))
+        _, rated = _read(checks.sound, files, responses, _all_opened(rubric))
         if not across:
             quality.same_rubric(rated.ratings)
         made_of = {"ratings": _rating_files(files), "responses": reading.files(responses) if responses else []}
-        settings = {"rubric": rubric or [CURRENT], "base": json.dumps(_parsed(weights), sort_keys=True)}
-        by_hand.write("rubric", to, made_of, settings | {"seed": seed})
+        by_hand.write("rubric", to, made_of, {"rubric": rubric or [CURRENT], "seed": seed})
 
 
 @app.command()
@@ -188,27 +180,11 @@ def change(
         )
 
 
-def _opened(rubric: str, weights: str | None) -> Rubric:
-    """Return the manual, with the weights of the option. Raise InputInvalid."""
+def _all_opened(rubrics: Sequence[str] | None) -> list[Rubric]:
+    """Return several manuals. Raise InputInvalid."""
     from excam.rubric import changes
 
-    return changes.opened(rubric).with_weights(_parsed(weights))
-
-
-def _parsed(weights: str | None) -> dict[str, float] | None:
-    """Return the weights of the option by dimension."""
-    if not weights:
-        return None
-    pairs = [part.partition("=") for part in weights.split(",")]
-    try:
-        return {name.strip(): float(number) for name, _, number in pairs}
-    except ValueError:
-        stop(f"--weights: found {weights}; expected NAME=NUMBER for each dimension, with commas between")
-
-
-def _all_opened(rubrics: Sequence[str] | None, weights: str | None) -> list[Rubric]:
-    """Return several manuals as `_opened`."""
-    return [_opened(rubric, weights) for rubric in rubrics or [CURRENT]]
+    return [changes.opened(rubric) for rubric in rubrics or [CURRENT]]
 
 
 def _read(

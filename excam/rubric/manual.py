@@ -195,10 +195,6 @@ class Rubric:
         factor = lcm(*(weight.denominator for weight in weights.values()))
         return {name: int(weight * factor) for name, weight in weights.items()}
 
-    def with_weights(self, weights: Mapping[str, float] | None) -> Rubric:
-        """Return the rubric with these weights of the base. Raise InputInvalid unless each dimension has one."""
-        return parse({**self.content, "weights": dict(weights) if weights else None}, "weights")
-
 
 def load(version: str = CURRENT) -> Rubric:
     """Return a manual by the name of a version of this package, or by the path of its YAML file. Raise InputInvalid."""

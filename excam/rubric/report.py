@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -25,12 +24,11 @@ from excam.rubric import changes, checks, pages, responses, study
     category="Rubric",
     inputs={"ratings": "results/rubric/ratings.parquet", "responses": "rubric_responses"},
     optional=["responses"],
-    settings={"rubric": "rubric_version", "base": "rubric_weights", "seed": "seed"},
+    settings={"rubric": "rubric_version", "seed": "seed"},
 )
 def rubric_quality(
     ratings_paths: Sequence[Path],
     rubric: Annotated[Sequence[str], "versions of the manual, or the .yaml files of a study's versions"],
-    base: Annotated[str, "weights of the base as JSON, null for the plain mean"],
     seed: int,
     files: pages.QualityFiles,
     responses_paths: Annotated[Sequence[Path], "what is rated, as JSON Lines"] = (),
@@ -41,6 +39,6 @@ def rubric_quality(
     nothing, responses to review, fatigue, what the rules changed, and means by condition.
     """
     all_responses = responses.read(responses_paths) if responses_paths else []
-    rubrics = [changes.opened(name).with_weights(json.loads(base)) for name in rubric]
+    rubrics = [changes.opened(name) for name in rubric]
     reading = checks.sound(ratings_paths, all_responses, rubrics)
     pages.write(study.study(reading, all_responses, rubrics, seed), files)

@@ -14,7 +14,7 @@ import yaml
 from fake_chat_server import Server, right
 from one_line_errors import line_of
 from snakemake.utils import update_config
-from test_rubric_rules import RUBRIC, SHORT, TABLE, draft, findings, response
+from test_rubric_rules import RUBRIC, SHORT, TABLE, draft, findings, response, weighted_by
 from typer.testing import CliRunner
 
 from excam import cli, config
@@ -757,7 +757,7 @@ def test_draw_and_collect_as_commands(tmp_path):
 
 
 def test_the_form_has_the_words_and_weights_of_the_manual():
-    weighted = RUBRIC.with_weights(RUBRIC.manual.suggested_weights)
+    weighted = weighted_by(RUBRIC.manual.suggested_weights)
     made = form.made_of(weighted)
     (mean,) = [part for part in made.parts() if getattr(part, "show", "") == "mean"]
     assert mean.weights == (25, 10, 30, 35)
@@ -917,11 +917,12 @@ def test_one_rater_and_constant_ratings_are_said(tmp_path):
 
 
 def test_weights_are_part_of_the_version(tmp_path):
-    weights = "depth=35,sensitivity=30,accuracy=25,appropriateness=10"
+    weighted = weighted_by(RUBRIC.manual.suggested_weights).content
+    (tmp_path / "weighted.yaml").write_text(yaml.safe_dump(weighted), encoding="utf-8")
     row = good(rubric="manual-0.1|weights:25,10,30,35")
-    assert excam("check", write(tmp_path / "r.jsonl", row), "--weights", weights).exit_code == 0
-    assert excam("check", write(tmp_path / "r.jsonl", good()), "--weights", weights).exit_code == 1
-    assert "expected NAME=NUMBER" in excam("check", tmp_path / "r.jsonl", "--weights", "depth").stderr
+    for rating, code in ((row, 0), (good(), 1)):
+        words = ("check", write(tmp_path / "r.jsonl", rating), "--rubric", tmp_path / "weighted.yaml")
+        assert excam(*words).exit_code == code
 
 
 def test_the_page_shows_texts_as_texts(tmp_path):

@@ -80,18 +80,22 @@ def test_a_draft_is_on_the_scale(score):
         Draft(3, score, 3, 3)
 
 
+def weighted_by(weights):
+    return manual.parse({**RUBRIC.content, "weights": weights}, "weights")
+
+
 def test_weights_change_the_base_and_the_signature():
-    weighted = RUBRIC.with_weights(RUBRIC.manual.suggested_weights)
+    weighted = weighted_by(RUBRIC.manual.suggested_weights)
     scores = {"accuracy": 5, "appropriateness": 5, "sensitivity": 2, "depth": 2}  # 1.25 + .5 + .6 + .7; plain 3.5
     assert (rules.base_of(scores, RUBRIC), rules.base_of(scores, weighted)) == (4, 3)
     assert weighted.signature == "manual-0.1|weights:25,10,30,35"
     assert weighted.hash != RUBRIC.hash
-    halves = RUBRIC.with_weights({"accuracy": 0.1, "appropriateness": 0.1, "sensitivity": 0.1, "depth": 0.3})
+    halves = weighted_by({"accuracy": 0.1, "appropriateness": 0.1, "sensitivity": 0.1, "depth": 0.3})
     assert (
         rules.base_of({"accuracy": 2, "appropriateness": 2, "sensitivity": 2, "depth": 3}, halves) == 3
     )  # 2.5, half up
     with pytest.raises(InputInvalid, match="weights: found"):
-        RUBRIC.with_weights({"depth": 1})
+        weighted_by({"depth": 1})
 
 
 # --- the manual as printed
