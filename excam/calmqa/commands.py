@@ -1,140 +1,25 @@
-"""`excam calmqa`: what needs no judge, and what prepares one. Tables go to stdout or files, counts to stderr.
+"""`excam calmqa`: questions, campaigns and reports. Tables go to files, counts to stderr.
 
 S of a file of answers is `excam score FILE --metric calmqa --model M --evidence PACK`; the pack is made by
-`excam knowledge build`.
+`excam knowledge build`. Its surface alone is `--metric calmqa-surface`.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from excam.core.language_identity import PACKAGES
 from excam.core.provenance import say
-from excam.core.terminal import exit_on_error, print_text, stop
+from excam.core.terminal import exit_on_error, stop
 from excam.scoring.server_options import MODEL, Serving, with_options
 
 if TYPE_CHECKING:
     from excam.calmqa.source import Question
-    from excam.calmqa.surface import Surface
 
 app = typer.Typer(no_args_is_help=True, help="Score long answers: right language, no loops, true, to the point.")
 SEED = Annotated[int, typer.Option(help="seed of the resampling")]
-GROUPS = ("model", "system", "subject")  # columns that name who answered
-
-
-@app.command()
-def surface(
-    file: Annotated[Path, typer.Argument(help="answers: columns language and answer, and model if there are several")],
-    questions: Annotated[
-        Path | None, typer.Option(help="the questions: languages that the detector does not know are left out")
-    ] = None,
-    to: Annotated[Path | None, typer.Option(help="write a line for each answer as JSON Lines, too")] = None,
-    detector: Annotated[str, typer.Option(help="cld2 or langid")] = "cld2",
-    tokens: Annotated[int, typer.Option(min=2, help="o200k tokens of a repeated sequence; paper's wording: 21")] = 20,
-    times: Annotated[int, typer.Option(min=2, help="occurrences of it; paper's wording: 5")] = 4,
-    by: Annotated[
-        str,
-        typer.Option(help="a line for each model, each language, or each model in low- and other resource languages"),
-    ] = "model",
-) -> None:
-    """Check the language and the repetitions of answers. No model, a few seconds for ten thousand answers.
-
-    Example: excam calmqa surface answers.jsonl --questions questions.jsonl
-    """
-    import json
-    from dataclasses import asdict
-
-    from excam.calmqa import surface as checks
-    from excam.core.provenance import write_text
-    from excam.pages.markdown import escape, table
-
-    with exit_on_error():
-        groups = {
-            "model": lambda model, _: model,
-            "language": lambda _, language: language,
-            "resources": lambda model, language: f"{model}, {'low' if language in checks.LOW_RESOURCE else 'other'}",
-        }
-        if detector not in PACKAGES or by not in groups:
-            stop(f"--detector {detector}, --by {by}: expected cld2 or langid; model, language or resources")
-        is_decidable = _known_languages(questions, detector) if questions else {}
-        checked = list(_checked(file, is_decidable, detector, tokens, times))
-        if not checked:
-            stop(f"{file}: 0 answers; expected rows with language and answer")
-        if to:
-            rows = [
-                {"id": answer_id, "model": model, **asdict(looks), "surface": looks.value}
-                for answer_id, model, _, looks in checked
-            ]
-            write_text(to, "".join(json.dumps(row) + "\n" for row in rows))
-        lines = checks.table((groups[by](model, language), looks) for _, model, language, looks in checked)
-        body = [[escape(str(line["group"])), *(_shown(line[name]) for name in checks.TABLE[1:])] for line in lines]
-        print_text(table([by, *(name.replace("_", " ") for name in checks.TABLE[1:])], body))
-        if not is_decidable:
-            say("no --questions: every language counts as known to the detector")
-
-
-def _known_languages(questions: Path, detector: Any) -> dict[str, bool]:
-    """Return whether each language is decidable, and print how many of its questions the detector knows."""
-    from excam.calmqa import source
-    from excam.calmqa import surface as checks
-    from excam.core.language_identity import code_name
-    from excam.pages.markdown import escape, table
-
-    asked = source.read_questions([questions])
-    known = checks.languages(((question.language, question.question) for question in asked), detector)
-    body = [
-        [escape(code_name(code)), of.questions, f"{of.share:.2f}", "yes" if of.decidable else "no"]
-        for code, of in known.items()
-    ]
-    body.append(["languages with .90 or more", len(asked), sum(of.decidable for of in known.values()), ""])
-    print(table(["language", "questions", f"{detector}, right", "decidable"], body))
-    return {code: of.decidable for code, of in known.items()}
-
-
-def _checked(file: Path, is_decidable: dict[str, bool], detector: Any, tokens: int, times: int) -> Any:
-    """Yield id, model, language and surface of each answer of a file; one that repeats another's question, if the file
-    has it, and text under a new id is left out, which is said. Raise InputInvalid for an id that a model has twice.
-    """
-    from excam.calmqa import source
-    from excam.calmqa import surface as checks
-    from excam.core import row_files
-    from excam.core.exceptions import InputInvalid
-    from excam.core.language_identity import code_name
-    from excam.core.names import shown_names
-    from excam.core.text import id_text
-    from excam.inference.answer_text import answers_alone
-    from excam.scoring.joining import without_repeated
-
-    seen: set[tuple[str, str]] = set()
-    raw_rows = {f"{file}:{number}": row for number, row in row_files.answered_rows(file)}
-    columns = ("language", "answer"), ("id", "answer_id", *GROUPS)
-    rows = {where: source.texts_of(row, where, *columns) for where, row in raw_rows.items()}
-    names = [next((texts[name] for name in GROUPS if texts[name]), "") for texts in rows.values()]
-    label_of = shown_names(names, str(file)) | {"": "answers"}
-    answers = answers_alone([texts["answer"] for texts in rows.values()], str(file))
-    question_keys = [id_text(row.get("question")) or id_text(row.get("question_id")) for row in raw_rows.values()]
-    contents = [
-        question and (question, label_of[name], texts["language"], texts["answer"])
-        for question, name, texts in zip(question_keys, names, rows.values(), strict=True)
-    ]
-    distinct = set(without_repeated(str(file), list(rows), contents))
-    for at, ((where, texts), answer) in enumerate(zip(rows.items(), answers, strict=True)):
-        code = source.code(texts["language"], where)
-        looks: Surface = checks.check(answer, code, is_decidable.get(code, True), detector, tokens, times)
-        name = label_of[names[at]]
-        answer_id = texts["id"] or texts["answer_id"]
-        if answer_id and (name, answer_id) in seen:
-            raise InputInvalid(f"{where}: {name[:40]}: id {answer_id[:60]} occurs twice; expected each answer once")
-        seen.add((name, answer_id))
-        if at in distinct:
-            yield answer_id or where.rpartition(":")[2], name, code_name(code), looks
-
-
-def _shown(value: Any) -> str:
-    return "–" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
 @app.command()

@@ -27,6 +27,51 @@ from excam.knowledge.index import Index
 from excam.scoring.metric import Asks, Evidence, Metric, Outcome, Row, Setup
 
 PASSAGES = 10  # for a claim
+UNDECIDABLE = "undecidable-language"  # the failure of an answer in a language that the detector does not know
+
+
+class SurfaceMetric(Metric):
+    """S_surf of a long answer: 1 if it is in the language of its question and does not repeat itself, else 0."""
+
+    name, version = "calmqa-surface", 1
+    columns: ClassVar[tuple[str, ...]] = ("answer", "language")
+    optional: ClassVar[tuple[str, ...]] = ("question",)  # which decides the languages that the detector knows
+    pair, scores_blank, needs_file = ("question", "answer"), True, True  # an empty answer has 0
+    asks: ClassVar[Asks] = "nothing"
+    title, legend = "Surface of long answers", "1: in its language, without loops; 0: not"
+    mean = "share of answers in the language of their question and without loops"
+    range = (0.0, 1.0)
+
+    def __init__(self) -> None:
+        self._decidable: Mapping[str, bool] = {}
+
+    def prepared(self, setup: Setup) -> Metric:
+        """Return the metric where its packages are installed."""
+        require_extra("calmqa", "pycld2", "bpe_openai")
+        return self
+
+    def for_rows(self, rows: Iterable[Row]) -> Metric:
+        """Return the metric with the languages that can be decided, as far as the rows have questions."""
+        other = copy.copy(self)
+        other._decidable = _decidable(row for row in rows if row.values.get("question"))
+        return other
+
+    @property
+    def signature(self) -> str:
+        """Return the metric's part of a signature, with the languages that cannot be decided."""
+        unknown = ",".join(sorted(code for code, known in self._decidable.items() if not known))
+        return f"repeats:{surface.TOKENS}x{surface.TIMES}|undecidable:{unknown or 'none'}|{super().signature}"
+
+    def flow(self, row: Row) -> Flow[Outcome]:
+        """Return what an answer looks like, without a request. Raise InputInvalid for an unknown language."""
+        code = _code(row)
+        looks = surface.check(row.texts["answer"], code, self._decidable.get(code, True))
+        parts = {"found_language": looks.found, "repeats": looks.most_repeats, "empty": looks.empty}
+        parts["wrong_language"] = looks.wrong_language
+        if looks.value is None:
+            return Outcome(None, UNDECIDABLE, parts)
+        return Outcome(float(looks.value), None, parts, " ".join(_remarks(looks)))
+        yield  # a flow that asks nothing
 
 
 class CalmqaMetric(Metric):
@@ -66,9 +111,8 @@ class CalmqaMetric(Metric):
         counts: dict[tuple[str, Type | None], list[int]] = defaultdict(list)
         for row in valid:
             counts[_code(row), _type(row)].append(len(claims.by_sentences(row.id, row.texts["answer"], _code(row))))
-        language_of = surface.languages((_code(row), row.texts["question"]) for row in valid)
         other._k = {key: numbers.upper_median(values) for key, values in counts.items()}
-        other._decidable = {code: language.decidable for code, language in language_of.items()}
+        other._decidable = _decidable(valid)
         if self._encoder:
             pairs = [(row.texts["question"], row.texts["answer"]) for row in valid]
             other._cosines = dict(zip((row.id for row in valid), encoder.cosines(self._encoder, pairs), strict=True))
@@ -128,7 +172,7 @@ class CalmqaMetric(Metric):
             for text, verdict in zip(stated, verdicts, strict=True)
         ]
         if scored["s"] is None:
-            return Outcome(None, judged.failure or "undecidable-language", parts)
+            return Outcome(None, judged.failure or UNDECIDABLE, parts)
         return Outcome(scored["s"], None, parts, _explained(looks, verdicts, relevance or 0.0))
 
 
@@ -153,17 +197,31 @@ def _type(row: Row) -> Type | None:
     return TYPES.get(value) if isinstance(value, str | int) else None
 
 
-def _explained(looks: surface.Surface, verdicts: Sequence[Picked], relevance: float) -> str:
-    """Return in a line what lowered the score."""
+def _decidable(rows: Iterable[Row]) -> dict[str, bool]:
+    """Return of each language whether the detector knows it, by the questions of these rows."""
+    known = surface.languages(
+        (_code(row), row.texts["question"]) for row in rows if not row.failure and not _problem(row)
+    )
+    return {code: language.decidable for code, language in known.items()}
+
+
+def _remarks(looks: surface.Surface) -> list[str]:
+    """Return what is wrong with the surface of an answer, in sentences."""
     if looks.empty:
-        return "The answer is empty."
+        return ["The answer is empty."]
     remarks = (
         [] if looks.found == looks.expected else [f"In {code_name(looks.found)}, not {code_name(looks.expected)}."]
     )
     if looks.repeated:
         remarks.append(f"A sequence of {surface.TOKENS} tokens occurs {looks.most_repeats} times.")
+    return remarks
+
+
+def _explained(looks: surface.Surface, verdicts: Sequence[Picked], relevance: float) -> str:
+    """Return in a line what lowered the score."""
     supported = sum(verdict.option == "supported" for verdict in verdicts)
-    return " ".join([*remarks, f"{supported} of {len(verdicts)} claims are supported; relevance {relevance:.2f}."])
+    judged = f"{supported} of {len(verdicts)} claims are supported; relevance {relevance:.2f}."
+    return " ".join(_remarks(looks) if looks.empty else [*_remarks(looks), judged])
 
 
-METRICS = (CalmqaMetric(),)
+METRICS = (CalmqaMetric(), SurfaceMetric())

@@ -141,37 +141,3 @@ LOW_RESOURCE = frozenset(
         *("Samoan", "Tongan", "Tswana", "Wolof"),
     }
 )
-TABLE = (
-    *("group", "answers", "repeated", "empty", "decidable", "no_language", "wrong_language", "wrong_language_share"),
-    "surface",
-)
-
-
-def table(rows: Iterable[tuple[str, Surface]]) -> list[dict[str, Any]]:
-    """Return one line for each group (a model, a language) of (group, surface), and one for all.
-
-    `no_language` counts texts in no known language. It, `wrong_language`, its share and `surface` (a mean) are of the
-    decidable answers; None without any.
-    """
-    groups: dict[str, list[Surface]] = defaultdict(list)
-    for group, looks in rows:
-        groups[group].append(looks)
-    everything = [surface for surfaces in groups.values() for surface in surfaces]
-    return [_line(name, surfaces) for name, surfaces in [*sorted(groups.items()), ("all", everything)]]
-
-
-def _line(group: str, surfaces: list[Surface]) -> dict[str, Any]:
-    values = [surface.value for surface in surfaces if surface.value is not None]
-    decidable = [surface for surface in surfaces if surface.decidable]
-    wrong = sum(surface.wrong_language for surface in decidable)
-    return {
-        "group": group,
-        "answers": len(surfaces),
-        "repeated": sum(surface.repeated for surface in surfaces),
-        "empty": sum(surface.empty for surface in surfaces),
-        "decidable": len(decidable),
-        "no_language": sum(not surface.empty and surface.found == UNKNOWN for surface in decidable),
-        "wrong_language": wrong,
-        "wrong_language_share": wrong / len(decidable) if decidable else None,
-        "surface": sum(values) / len(values) if values else None,
-    }

@@ -30,7 +30,9 @@ FILE_FORMATS = (
 )
 FILE_FORMATS += "lm-evaluation-harness; logs of inspect_ai; or -, standard input"
 FILES = Annotated[list[Path], typer.Argument(help=FILE_FORMATS)]
-METRICS = "excam, rubric, rubric-choice, acre, acre-choice, acre-equivalent, calmqa, bleu, chrf, bertscore"
+METRICS = (
+    "excam, rubric, rubric-choice, acre, acre-choice, acre-equivalent, calmqa, calmqa-surface, bleu, chrf, bertscore"
+)
 
 
 @dataclass(frozen=True, slots=True)

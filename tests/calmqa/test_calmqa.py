@@ -17,6 +17,7 @@ from mini_calmqa import MINI, QUESTIONS, SHEETS
 from one_line_errors import line_of
 from text_tables import table
 
+from excam import load
 from excam.calmqa import asks, claims, numbers, rows_page, source, stages, surface
 from excam.calmqa.claims import Claim, ClaimWithPassages
 from excam.calmqa.source import Answer
@@ -86,14 +87,6 @@ def test_repetition_is_counted_in_tokens_and_times():
     assert surface.most_repeats("one two three", tokens=3) == 1
     assert surface.most_repeats("one two three one two four", tokens=3) == 1, "pairs of tokens occur twice"
     assert surface.most_repeats("one two three", tokens=4) == 0
-
-
-def test_a_share_in_another_language_counts_no_text_without_a_language():
-    texts = ["The sky is blue because air scatters blue light.", "", "...", "1960", "Der Himmel ist blau."]
-    (line, _) = surface.table(("", surface.check(text, "German")) for text in texts)
-    counts = {name: line[name] for name in ("decidable", "empty", "no_language", "wrong_language")}
-    assert counts == {"decidable": 5, "empty": 2, "no_language": 1, "wrong_language": 1}
-    assert (line["wrong_language_share"], line["surface"]) == (0.2, 0.2)
 
 
 def test_special_tokens_are_plain_text():
@@ -685,45 +678,24 @@ def test_evidence_is_required(model, tmp_path):
 # --- the other commands
 
 
-def test_the_command_surface(tmp_path):
-    to = tmp_path / "surface.jsonl"
+def test_the_surface_of_a_file_of_answers(tmp_path):
     rows = [
         {
-            "id": answer.id,
-            "language": QUESTIONS[answer.question].language,
-            "answer": f"<think>Wie war das?</think>{answer.text}",  # left out
-            "model": answer.subject,
+            **{"id": answer.id, "system": answer.subject, "language": QUESTIONS[answer.question].language},
+            **{"question": QUESTIONS[answer.question].question, "answer": f"<think>Wie?</think>{answer.text}"},
         }
         for answer in SHEETS
     ]
-    answers = write_rows(tmp_path / "answers.jsonl", rows)
-    done = succeed("calmqa", "surface", answers, "--questions", MINI / "questions/questions.jsonl", "--to", to)
-    assert "| careless | 15 | 5 | 1 | 15 | 0 | 4 | 0.267 | 0.333 |" in done.stdout
-    assert "| languages with .90 or more | 15 | 4 |  |" in done.stdout
-    assert len(to.read_text().splitlines()) == 30
-    write_rows(answers, [{"language": "en"}])
-    assert "answer: found NoneType; expected text" in refusal("calmqa", "surface", answers)
-    assert "expected cld2 or langid" in refusal("calmqa", "surface", answers, "--detector", "guess")
-    row = {"id": "a", "language": "en", "answer": "The house is near the river."}
-    for more, line in (
-        ([], "0 answers; expected rows with language and answer"),
-        ([row, row], "answers: id a occurs twice; expected each answer once"),
-        ([row | {"model": "m"}, {**row, "answer_id": "a", "id": None, "system": "m"}], "m: id a occurs twice"),
-        ([row | {"failure": "timeout"}], "has the failure 'timeout'; expected rows without one"),
-        ([row | {"model": "all"}], "called 'all'; expected another name"),
-    ):
-        assert line in refusal("calmqa", "surface", write_rows(answers, more))
-    succeed("calmqa", "surface", write_rows(answers, [row | {"model": name} for name in "ab"]))
-    copies = [row | {"model": name, "question": "q", "id": name} for name in ("m", "m ", "m\u200b")]
-    done = succeed("calmqa", "surface", write_rows(answers, copies))
-    assert "| m | 1 | 0 |" in done.stdout
-    assert "2 rows that repeat another under a new id are left out." in done.stderr
-    write_rows(answers, [row | {"model": "m"}, row | {"model": "m", "language": "sm", "id": "b"}])
-    shown = succeed("calmqa", "surface", answers, "--by", "resources").stdout
-    assert "| m, other | 1 | 0 | 0 | 1 | 0 | 0 | 0.000 |" in shown
-    assert "| m, low | 1 | 0 | 0 | 1 | 0 | 1 | 1.000 |" in shown, "English where Samoan was asked for"
-    write_rows(answers, [row | {"model": "\ud83d", "answer": "The \ud83d house is near the river."}])
-    assert "| \\ud83d | 1 |" in succeed("calmqa", "surface", answers).stdout
+    to = tmp_path / "surface.jsonl"
+    succeed("score", write_rows(tmp_path / "answers.jsonl", rows), "--metric", "calmqa-surface", "--to", to)
+    lines = [line for line in map(json.loads, to.read_text().splitlines()) if line["id"].startswith("careless/")]
+    assert sum(line["score"] for line in lines) == 5
+    assert sum(line["parts"]["repeats"] >= surface.TIMES for line in lines) == 5
+    assert sum(line["parts"]["wrong_language"] for line in lines) == 4
+    assert [line["report"]["explanation"] for line in lines if line["parts"]["empty"]] == ["The answer is empty."]
+    unknown = {"id": "a", "language": "hil", "question": "Ngaa ang mga tawo nagahimo sang fiesta?", "answer": "Huo."}
+    (line,) = load(metric="calmqa-surface").score([unknown])
+    assert (line.score, line.failure) == (None, "undecidable-language")
 
 
 def test_the_command_filter(model, tmp_path):
