@@ -37,7 +37,7 @@ READ = {  # rows, and usable ones: their questions, answers, languages and cultu
     "blend": (46, 46, 46, 46, 1, 16, {3: 45, 2: 1}, {}),
     "calmqa": (33, 30, 30, 30, 11, 11, {0: 30}, {"no-answer": 3}),
     "culturalbench": (45, 45, 45, 45, 1, 41, {3: 45}, {}),
-    "epic": (60, 55, 24, 2, 1, 12, {1: 55}, {"contested": 5}),
+    "epic": (60, 54, 23, 2, 1, 12, {1: 54}, {"contested": 6}),
     "globalopinionqa": (
         69,
         46,

@@ -4,7 +4,8 @@ A hard error is the other label. The role is the annotator's demographics (ExCAM
 post. A row is one annotation: the annotators of a pair may disagree, and nothing is aggregated (the paper is silent),
 but if annotators with one role disagree, their rows are dropped: both answers would be right for one instruction.
 `agreement` is the share of the other annotators of the same text, of `asked`, who gave the same label. "Not ironic" is
-twice as frequent, and as many of either label are drawn: it is dropped where fewer than `least_agreement` say so, too.
+twice as frequent, and as many of either label are drawn: it is dropped where fewer than `least_agreement` say so, too;
+"ironic" is dropped where fewer than half do, as readers then took the text literally.
 Withdrawn attributes (DATA_EXPIRED) are left out of the role. HTML entities are unescaped. Rows with question marks
 where emoji were lost ("????") are dropped if the text to be judged has them: its tone is gone. A text
 with a link whose address the source hides ("URL") is dropped: readers cannot see what it comments on. The public
@@ -21,7 +22,7 @@ import polars as pl
 from excam.excam40k.datasets import base
 from excam.excam40k.datasets._cells import clean_columns, countries, identifier, map_distinct
 
-VERSION = 8
+VERSION = 9
 NAME = "epic"
 SOURCE = base.Source(
     licence="CC-BY-NC-SA-4.0",
@@ -58,6 +59,7 @@ def read(folder: Path, *, least_agreement: float = 0.7) -> base.Reading:
     known = label.is_in(list(ANSWERS))
     others = known.sum().over(pair).cast(pl.Int64) - 1
     same = pl.len().over(pair, label).cast(pl.Int64) - 1
+    least = pl.when(label == "not").then(least_agreement).otherwise(min(least_agreement, 0.5))
     frame = base.fields(
         rows,
         id=identifier(NAME, pair, pl.col("user")),
@@ -78,7 +80,7 @@ def read(folder: Path, *, least_agreement: float = 0.7) -> base.Reading:
             no_nationality=_attribute("Nationality") == "",  # the stratum
             empty=text == "",
             annotators_disagree=label.n_unique().over(pair, _role(rows)) > 1,  # of one role: both answers are right
-            contested=(label == "not") & (others > 0) & (same < least_agreement * others),
+            contested=(others > 0) & (same < least * others),
             no_words=~text.str.replace_all(_NO_WORD, "").str.contains(r"\w"),
             lost_emoji=text.str.contains(_LOST_EMOJI),
             hidden_link=text.str.contains(r"\bURL\b"),
