@@ -1224,17 +1224,13 @@ def test_epic_texts_are_unescaped_and_lost_emoji_counted(tmp_path):
     assert reading.dropped == {"no-words": 2, "lost-emoji": 3, "chat-control-token": 1}
 
 
-def test_culturalbench_statements_stand_for_their_numbers(tmp_path):
-    asked = "What is eaten?\nRead the following statements and select.\n(i) Ramen.\n(ii) Pierogi\n(iii) Soba\nor udon."
-    rows = [
-        [0, 1, asked, "i, iii", "i", "ii, iii", "i, ii, iii", "A", "Japan"],
-        [1, 2, asked, "i", "iv", "ii", "iii", "A", "Japan"],
-        [2, 3, "Which (i) is it?", "i", "ii", "v", "x", "B", "Japan"],
-    ]
-    numbered, unknown, plain = read_rows("culturalbench", tmp_path, *rows).samples()
-    assert (numbered.question, numbered.answer) == ("What is eaten?", "Ramen; Soba\nor udon")
-    assert numbered.wrong == ("Pierogi; Soba\nor udon", "Ramen; Pierogi; Soba\nor udon"), "a part of it is not wrong"
-    assert (unknown.question, unknown.answer, plain.answer) == (asked, "i", "ii")
+def test_culturalbench_leaves_out_numbered_statements_and_what_is_not_done(tmp_path):
+    asked = ["What is eaten?\nRead and select.\n(i) Ramen.\n(ii) Soba.", "What is not eaten?", "Which (i) isn't it?"]
+    asked += ["Who should be avoided?", "What is noted (i) here?"]
+    rows = ([place, place, question, "i", "ii", "v", "x", "B", "Japan"] for place, question in enumerate(asked))
+    reading = read_rows("culturalbench", tmp_path, *rows)
+    assert [kept.question for kept in reading.samples()] == asked[-1:]
+    assert reading.dropped == {"numbered-statements": 1, "asks-for-what-is-not-done": 3}
 
 
 def test_epic_annotators_of_one_role_who_disagree_are_dropped(tmp_path):
@@ -1355,7 +1351,6 @@ def write_published(folder):
     text, plain = published("culturalbench"), ["v", "w", "x", "y", "A", "Peru"]
     rows = [plain, [text["double-spaces"], *plain[1:]], [text["full-stops"], *plain[1:]]]
     rows = [[i, i, "Q?", *options] for i, options in enumerate(rows)]
-    rows += [[3, 3, text["numbered-statements"], "i", "ii", "i, ii", "ii", "A", "Peru"]]
     write_csv(folder / "culturalbench/CulturalBench-Easy.csv", EASY, *rows)
     rows = [
         [f"u{i}", "iro", f"p{i}", said, "P.", 2, "F", "", "Peru"]
@@ -1434,7 +1429,7 @@ def test_mini(name):
 COUNTS = {
     "blend": (8624, 3745, 16),
     "calmqa": (1601, 603, 12),
-    "culturalbench": (971, 970, 45),
+    "culturalbench": (971, 819, 45),
     "epic": (4209, 3649, 5),
     "globalopinionqa": (8092, 4430, 104),
     "mango": (1, 1, 1),
