@@ -47,12 +47,14 @@ class Answer:
 class Record:
     """What is held about one question of a region; the answers with most votes come first.
 
-    `local`: the question as it was asked there; empty where the annotations hold none.
+    `local`: the question as it was asked there; empty where the annotations hold none. `unanswered`: annotators who
+    knew no answer, or none that applies.
     """
 
     question: str
     local: str
     answers: tuple[Answer, ...]
+    unanswered: int = 0
 
     @property
     def wordings(self) -> Iterator[str]:
@@ -176,7 +178,8 @@ def _record(record: Mapping[str, Any]) -> Record:
     )
     question = replace_surrogates(str(record["en_question"]))
     local = replace_surrogates(str(record.get("question") or ""))
-    return Record(question, local, tuple(answer for answer in answers if answer.wordings))
+    unanswered = sum(map(int, record.get("idks", {}).values()))
+    return Record(question, local, tuple(answer for answer in answers if answer.wordings), unanswered)
 
 
 def _texts(wordings: Iterable[object], separator: str | None = ", ") -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from functools import cached_property
 from excam.excam40k.construction.option_phrases import asks_for_one
 from excam.excam40k.datasets._annotations import PLACEHOLDER, Annotations, Answer, Record
 from excam.excam40k.datasets._cells import digest
-from excam.excam40k.datasets._quantities import DATE, Quantity, quantity_of
+from excam.excam40k.datasets._quantities import DATE, MONTH, Quantity, quantity_of
 from excam.excam40k.datasets._wordings import Stems, Wordings, stems
 
 _GIVEN_BY, _GIVEN_BY_IF_ONE = 3, 6  # regions that may give a wrong answer, of the sixteen; where one can be right
@@ -25,7 +25,7 @@ _OWN_WORD = 2  # regions that use a word which says where an answer belongs
 _USED_BY_MANY = 6  # regions with a word in answers to other questions; where one gives it to this, it fits the others
 LEAST_SHARE = 1 / 3  # of all votes, for a right answer: three of thirteen are no agreement
 _LEAD = 2  # votes before the second answer, for a region that agrees on the one answer
-_OTHER_CALENDARS = ("Ethiopia", "Iran")  # their dates are those of a calendar that no question names
+_OTHER_CALENDARS = ("Ethiopia", "Iran")  # their dates and months are those of a calendar that no question names
 _DISTRACTOR_VOTES = 3  # of a wrong answer where it is right, or two if that is the one top answer: one is a slip
 _VERSUS = re.compile(r"___ vs ___")  # a question that asks for two teams
 _TWO = re.compile(r"\b(?:vs|versus|against|and)\b|-")
@@ -48,14 +48,23 @@ class Asked:
 
     def right(self, region: str, least_votes: int) -> Answer | str:
         """Return the answer on which a region agrees, or why there is none."""
-        answers = self._records[region].answers
-        if region in _OTHER_CALENDARS and self.quantity(region) is DATE:
+        answers, unanswered = self._records[region].answers, self._records[region].unanswered
+        if region in _OTHER_CALENDARS and self.quantity(region) in (DATE, MONTH):
             return "other-calendar"
-        if not answers or answers[0].votes < max(least_votes, LEAST_SHARE * sum(answer.votes for answer in answers)):
+        if self._is_unknown:
+            return "unknown-to-most"
+        least = max(least_votes, unanswered + 1, LEAST_SHARE * sum(answer.votes for answer in answers))
+        if not answers or answers[0].votes < least:
             return "few-votes"
         if not self._leads(region) and self._one_can_be_right(region):
             return "tied-top-answer"
         return answers[0] if self._says_something(region, answers[0]) else "no-answer-to-the-question"
+
+    @cached_property
+    def _is_unknown(self) -> bool:
+        """Return whether more annotators knew no answer than did, as to "winter sports player" in the tropics."""
+        votes = sum(answer.votes for record in self._records.values() for answer in record.answers)
+        return sum(record.unanswered for record in self._records.values()) > votes
 
     def _leads(self, region: str) -> bool:
         """Return whether the top answer has more votes than the second one."""

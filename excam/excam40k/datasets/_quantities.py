@@ -58,6 +58,12 @@ DATE = Quantity(
     lambda match: _DAYS * (int(match[1]) - 1) + int(match[2]),
     _around(365, 30),
 )
+MONTH = Quantity(
+    re.compile(r"1~12"),
+    re.compile(r"(1[0-2]|0?[1-9])"),
+    lambda match: int(match[1]),
+    _around(12, 3),
+)
 QUANTITIES = (
     # "6:00" may be six in the evening, and twelve by the clock of Ethiopia: six hours apart is no difference
     Quantity(
@@ -67,12 +73,7 @@ QUANTITIES = (
         _around(360, 120),
     ),
     DATE,
-    Quantity(
-        re.compile(r"1~12"),
-        re.compile(r"(1[0-2]|0?[1-9])"),
-        lambda match: int(match[1]),
-        _around(12, 3),
-    ),
+    MONTH,
     Quantity(
         re.compile(r"Arabic numerals"),
         re.compile(r"(\d{1,6}(?:\.\d{1,3})?)"),
