@@ -321,14 +321,13 @@ def test_the_explanation_keeps_to_the_rules_of_table_7():
     [
         ("{src} {0} %s \\1 kimono 'tea' {", ""),
         ("kimono \x00 \u202e tea", "control-characters"),  # no row of a benchmark holds them
-        ("kimono " * 12_000, "too-long"),
-        ("polite finish remove right мандарины " * 2_000, ""),
+        ("kimono " * 12_000, "read-and-rejected"),
     ],
 )
 def test_hostile_texts(text, reason):
     said = lexicon.answer(right_sample(text, culture="}{"), "major", 0)
     if isinstance(said, lexicon.LeftOut):
-        assert (said.reason, reason) == ("no-safe-exchange", "")
+        assert said.reason == (reason or "no-safe-exchange")
         return
     assert json.loads(said.removeprefix("OUTPUT: "))["Cultural Content"] == "Yes"
     assert generator.read(said).cultural

@@ -28,9 +28,10 @@ NAME = "lexicon"
 MISJUDGED = "misjudged behaviour"  # the type of an error in a verdict
 LAST = "general"  # the family that is used only if no other minor error is possible
 
-# Why a row is left out: we read its answer and found it false, unreadable or demeaning (`lexicon_rejected.tsv`; answers
-# in which no error can be written were not read); its language has no table; its answer holds no listed word or cue of
-# a culture; or no listed word can be exchanged so that the sentence stays grammatical and becomes wrong.
+# Why a row is left out: its answer is too long, or we read it and found it false, unreadable or demeaning
+# (`lexicon_rejected.tsv`; answers in which no error can be written were not read); its language has no table; its
+# answer holds no listed word or cue of a culture; or no listed word can be exchanged so that the sentence stays
+# grammatical and becomes wrong.
 Reason = Literal["read-and-rejected", "unknown-language", "no-cultural-word", "no-safe-exchange"]
 
 

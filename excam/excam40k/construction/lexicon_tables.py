@@ -21,6 +21,7 @@ from excam.core.text import IN_WORD
 from excam.excam40k.construction.lexicon_words import AFFIXES, UNSPACED
 
 HISTORY, CUSTOM = 1, 2  # columns of `lexicon_cues.tsv`
+LONGEST = 2500  # characters of an answer: readers found mistakes of their own in most longer ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +61,8 @@ def _rejected() -> frozenset[str]:
 
 
 def is_rejected(answer: str) -> bool:
-    """Return whether an answer must not stand as a right one, by its digest in `lexicon_rejected.tsv`."""
-    return sha256(answer.encode()).hexdigest()[:16] in _rejected()
+    """Return whether an answer must not stand as a right one: it is long, or in `lexicon_rejected.tsv`."""
+    return len(answer) > LONGEST or sha256(answer.encode()).hexdigest()[:16] in _rejected()
 
 
 @cache

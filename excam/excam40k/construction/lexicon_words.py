@@ -43,8 +43,8 @@ EXPLANATIONS: Mapping[str, tuple[str, ...]] = {
     "greeting": ("'{new}' is a greeting of {owner} and wrong here", _OWNED[0]),
     **dict.fromkeys(("sacred place", "scripture", "cleric", "believers", "faith"), _FAITH),
     "belief": (
-        "'{new}' names the wrong religion or kind of feast",
-        "with '{new}', this is given to another faith or kind of feast",
+        "'{new}' names the wrong religion",
+        "with '{new}', this is said of another religion",
     ),
     "deity": ("'{new}' is not the deity of this practice or belief", "naming '{new}' mistakes the deity in question"),
     "norm": (
