@@ -60,7 +60,7 @@ GROUPS = {
         "growth, two processes, options of metrics, intervals, libraries of others",
         nightly(
             "tests/bench/test_growth.py",
-            *("tests/training/test_training.py", "tests/test_conventions.py", "tests/scoring/test_metric_options.py"),
+            *("tests/training/test_training.py", "tests/scoring/test_metric_options.py"),
             *("tests/stats/test_calibration.py", "tests/scoring/test_integrations.py"),
         ),
     ),

@@ -1,7 +1,6 @@
 """The house keeps its own rules: names agree, borders hold, generated files are in sync."""
 
 import ast
-import os
 import re
 import string
 import subprocess
@@ -423,25 +422,6 @@ def test_no_test_ends_a_process_by_a_stop_watch():
     limited = re.compile(r"(?:subprocess\.run|\.communicate)\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\btimeout=\d")
     paths = [path for path in (ROOT / "tests").rglob("*.py") if "cluster" not in path.parts]
     assert not [str(path) for path in paths if limited.search(path.read_text(encoding="utf-8"))]
-
-
-@pytest.mark.nightly
-def test_each_process_names_the_tests_alike():
-    """Workers of `pytest -n` compare the names they collect: none may hold a time, a hash or the order of a set."""
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-o", "addopts=", "-m", ""]
-    names = [
-        subprocess.run(
-            command,
-            cwd=ROOT,
-            env=os.environ | {"PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.splitlines()[:-1]  # the last says how long it took
-        for seed in ("1", "2")
-    ]
-    assert len(names[0]) > 1000
-    assert names[0] == names[1]
 
 
 def test_no_two_files_of_tests_have_one_name():

@@ -29,7 +29,7 @@ from annotation_page_driver import (
     wished,
     write_page,
 )
-from campaigns import CHOICES, COMMENTS, SOFT, changed
+from campaigns import SOFT, changed
 
 from excam.annotation import answers, campaign, exchange, page
 from excam.annotation.form_parts import LONGEST
@@ -64,24 +64,6 @@ def test_the_page_does_not_name_the_source_of_a_text():
         assert not [name for name in (*campaigns.SOURCES, "alpha", "beta") if name in text + inside]
         assert not [name for name in ("hidden", "owner", *SOFT.owner) if f'"{name}"' in inside]
         assert not [task.row for task in small_campaign.tasks if task.row in inside]
-
-
-def parts(blocks):
-    """What a step shows and asks, columns taken apart."""
-    return [part for block in blocks for column in block.get("columns", [[block]]) for part in column]
-
-
-def test_page_holds_the_lists_of_answers():
-    data = unpacked(page.write(campaigns.small()))
-    asked = [part for step in data["form"]["steps"] for part in parts(step["blocks"]) if "field" in part]
-    choices = {part["field"]: part["values"] for part in asked if part["kind"] == "choice"}
-    assert json.dumps(choices) == json.dumps(CHOICES)  # in this order
-    assert [part["field"] for part in asked if part["kind"] == "text"] == COMMENTS
-    assert tuple(data["columns"]) == answers.columns(SOFT) == tuple(campaigns.answer(0, "b").row())
-    assert data["kinds"] == exchange.kinds(SOFT)
-    assert data["empty"] == SOFT.empty()
-    assert [task["tag"] for task in data["tasks"][:4]] == ["en", "de", "ja", "he"]
-    assert unpacked(page.write(campaigns.small(1, language="Klingon")))["tasks"][0]["tag"] == ""
 
 
 def test_parts_of_the_page_stay_small():

@@ -14,6 +14,7 @@ import pytest
 from annotation_server_process import events
 from base_samples import HOSTILE
 from campaigns import answer, at, changed
+from one_line_errors import line_of
 
 from excam.annotation import storage
 from excam.annotation.storage import Unwritable
@@ -89,10 +90,8 @@ def test_an_answer_that_comes_after_a_later_one_is_kept_and_does_not_count(store
 
 
 def test_unknown_names_are_refused(store):
-    with pytest.raises(InputInvalid, match=r"no annotator 'eve'; expected one of ada, grace"):
-        store.save(answer(0, "eve"))
-    with pytest.raises(InputInvalid, match="not in campaign"):
-        store.save(answer(99, "ada"))
+    assert "no annotator 'eve'; expected one of ada, grace" in line_of(InputInvalid, store.save, answer(0, "eve"))
+    assert "not in campaign" in line_of(InputInvalid, store.save, answer(99, "ada"))
     assert store.answers() == []
 
 
@@ -173,10 +172,8 @@ def test_the_history_is_only_added_to(store, path):
 
 def test_a_store_is_made_once(store, path):
     store.save(answer(0, "ada"))
-    with pytest.raises(InputInvalid, match="is there already"):
-        storage.create(path, campaigns.small())
-    with pytest.raises(InputInvalid, match="folder that is there"):
-        storage.create(path.parent / "no" / "x", campaigns.small())
+    assert "is there already" in line_of(InputInvalid, storage.create, path, campaigns.small())
+    assert "folder that is there" in line_of(InputInvalid, storage.create, path.parent / "no" / "x", campaigns.small())
     assert len(store.answers()) == 1
 
 
@@ -190,10 +187,8 @@ def test_other_files_are_refused_and_left_alone(tmp_path):
     foreign = tmp_path / "foreign.db"
     sql(foreign, "CREATE TABLE x (y)")
     before = foreign.read_bytes()
-    with pytest.raises(InputInvalid, match="no store"):
-        Store(foreign)
-    with pytest.raises(InputInvalid, match="there already"):
-        storage.create(foreign, campaigns.small())
+    assert "no store" in line_of(InputInvalid, Store, foreign)
+    assert "there already" in line_of(InputInvalid, storage.create, foreign, campaigns.small())
     assert foreign.read_bytes() == before
     with pytest.raises(InputInvalid, match="no such file; expected a store; `excam annotate create "):
         Store(tmp_path / "absent")
@@ -212,15 +207,13 @@ def test_a_changed_line_of_the_history_is_found(store, path, change):
     store.save(answer(0, "ada"))
     store.close()
     sql(path, "DROP TRIGGER never_changed", change)
-    with pytest.raises(ArtifactBroken, match="line 1 of the history"):
-        Store(path)
+    assert "line 1 of the history" in line_of(ArtifactBroken, Store, path)
 
 
 def test_a_changed_campaign_is_found(store, path):
     store.close()
     sql(path, "UPDATE campaign SET content = replace(content, 'kale', 'leek')")
-    with pytest.raises(ArtifactBroken, match="changed after it was drawn"):
-        Store(path)
+    assert "changed after it was drawn" in line_of(ArtifactBroken, Store, path)
 
 
 def test_a_flipped_bit_is_found_or_changes_nothing(store, path):
@@ -287,7 +280,6 @@ def test_a_locked_store_is_waited_for_and_then_refused(store, path, monkeypatch)
     store._writer.execute("PRAGMA busy_timeout = 100")
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(Unwritable, match="held by another program"):
-            store.save(answer(0, "ada"))
+        assert "held by another program" in line_of(Unwritable, store.save, answer(0, "ada"))
         other.execute("ROLLBACK")
     assert store.save(answer(0, "ada")).revision == 1

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from one_line_errors import line_of
 
 from excam import config
 from excam.annotation import form
@@ -272,9 +273,7 @@ def test_a_message_names_the_file_with_the_entry(path, value, named):
     experiment, (section, name, *_) = put(path, value), path.split("/")
     parts = {"config.yaml": put(path, value) if named == "config.yaml" else raw()}
     parts["own.yaml"] = {"datasets": {"blend": {"cap": 1}, "Id": {}}}
-    with pytest.raises(ConfigInvalid) as caught:
-        config.load(experiment, files=parts)
-    assert str(caught.value).startswith(f"{named}: {section}.{name}")
+    assert line_of(ConfigInvalid, config.load, experiment, files=parts).startswith(f"{named}: {section}.{name}")
 
 
 @pytest.mark.parametrize("name", ["a", "qwen3.5-122b-a10b", "gpt-4.1", "0"])

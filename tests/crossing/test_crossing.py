@@ -8,6 +8,7 @@ from json_lines import write_rows
 from mini_calmqa import QUESTIONS, SHEETS
 from mini_cult_eval import ROWS
 from mini_macaron import BUILT
+from one_line_errors import line_of
 
 from excam import config
 from excam.acre import errors
@@ -123,10 +124,8 @@ def test_a_table_of_rows_is_read_as_written(tmp_path):
     read = rows.read(tmp_path / "rows.parquet")
     assert [(row.id, row.kinds, row.right) for row in read] == [(row.id, row.kinds, row.right) for row in table]
     assert read[0].columns["accepted"] == table[0].columns["accepted"]
-    with pytest.raises(InputInvalid, match="occurs twice"):
-        rows.write(tmp_path / "rows.parquet", [table[0], table[0]])
-    with pytest.raises(InputInvalid, match="0 rows"):
-        rows.write(tmp_path / "rows.parquet", [])
+    assert "occurs twice" in line_of(InputInvalid, rows.write, tmp_path / "rows.parquet", [table[0], table[0]])
+    assert "0 rows" in line_of(InputInvalid, rows.write, tmp_path / "rows.parquet", [])
 
 
 def planted(n=40):
@@ -242,8 +241,7 @@ def test_pages_say_what_is_few():
     assert "| m\\* | Greek | 1.00 | 1.00 | +.00 | 8* | 0 |" in pages.language_gap(gap, pages.cautions(gap))
     assert pages.figure_language_gap(gap).get_size_inches()[0] > 2
     for draw in (pages.figure_blind_spots, pages.figure_language_gap):
-        with pytest.raises(InputInvalid, match="expected"):
-            draw([])
+        assert "expected" in line_of(InputInvalid, draw, [])
 
 
 def test_a_cell_says_what_the_length_reaches_on_its_pairs():

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from one_line_errors import line_of
 from test_judges import SAMPLE
 
 from excam.core.exceptions import InputInvalid, ModelInvalid
@@ -612,10 +613,8 @@ def test_a_qualification_decides_how_its_model_judges(tmp_path):
     assert kept.measured == "right in .84 [.80, .88] of its verdicts, given for .61 of the 360 rows of `excam qualify`"
     with pytest.raises(ModelInvalid, match="of model:x; expected model:y; qualify this model"):
         qualification.qualified(path, "model:y")
-    with pytest.raises(ModelInvalid, match="better than a guess"):
-        qualification.qualified(written(path, way=None), "model:x")
-    with pytest.raises(ModelInvalid, match="another version"):
-        qualification.qualified(written(path, set="other"), "model:x")
+    assert "better than a guess" in line_of(ModelInvalid, qualification.qualified, written(path, way=None), "model:x")
+    assert "another version" in line_of(ModelInvalid, qualification.qualified, written(path, set="other"), "model:x")
     for broken in ({"threshold": None}, {"slope": float("nan")}, {"least": "a"}, {"x": 1}, {"least_decided": 2},
                    {"slopes": {"en": "a"}}, {"slopes": 3}):  # fmt: skip
         with pytest.raises(ModelInvalid, match="no qualification"):

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from journal_contents import contents
+from one_line_errors import line_of
 
 from excam import config
 from excam.config import Model
@@ -206,14 +207,12 @@ class Counting(hosting.HostedBackend):
 
 def test_a_model_that_cannot_be_loaded_is_one_line(wanted):
     wanted.orders.write_text("refuse")
-    with pytest.raises(ModelInvalid, match=r"vLLM cannot take it: too large; check models"):
-        texts(wanted)
+    assert "vLLM cannot take it: too large; check models" in line_of(ModelInvalid, texts, wanted)
     assert ended(starts(wanted.orders)[0])
 
 
 def test_an_adapter_that_cannot_be_served_costs_no_engine(wanted, tmp_path):
-    with pytest.raises(ModelInvalid, match="cannot serve this adapter"):
-        texts(wanted, tmp_path / "odd")
+    assert "cannot serve this adapter" in line_of(ModelInvalid, texts, wanted, tmp_path / "odd")
     assert len(texts(wanted)) == 20
     assert len(starts(wanted.orders)) == 1
 
@@ -221,14 +220,12 @@ def test_an_adapter_that_cannot_be_served_costs_no_engine(wanted, tmp_path):
 def test_a_program_that_does_not_start_is_one_line(wanted, monkeypatch):
     monkeypatch.setattr(hosting, "RETRY_INTERVAL", 0.01)
     monkeypatch.setattr(StandIn, "command", lambda _: ["-c", "raise SystemExit('no such package')"])
-    with pytest.raises(ModelInvalid, match=r"base: its engine does not start: no such package"):
-        texts(wanted)
+    assert "base: its engine does not start: no such package" in line_of(ModelInvalid, texts, wanted)
 
 
 def test_sockets_are_in_a_folder_of_the_user_alone(wanted, tmp_path):
     hosting.socket_folder().chmod(0o755)
-    with pytest.raises(ModelInvalid, match=r"engines: not a folder of yours alone; expected mode 700"):
-        texts(wanted)
+    assert "engines: not a folder of yours alone; expected mode 700" in line_of(ModelInvalid, texts, wanted)
 
 
 def test_which_engine_it_is(tmp_path, monkeypatch):

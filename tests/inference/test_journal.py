@@ -84,8 +84,7 @@ def test_run_batches_rounds_and_keeps_order():
 
 
 def test_run_refuses_a_missing_answer():
-    with pytest.raises(ModelInvalid, match="1 answers to 2 requests"):
-        run(gate, [sample("s0")], lambda requests: [said("x")])
+    assert "1 answers to 2 requests" in line_of(ModelInvalid, run, gate, [sample("s0")], lambda requests: [said("x")])
 
 
 def test_the_cache_key_covers_all_that_decides_the_answer():
@@ -322,10 +321,8 @@ def test_replay_names_missing_rows_and_changed_requests(judged):
         yield [request(f"sure about {row.id}?")]
         return Verdict(0, 0.0)
 
-    with pytest.raises(ArtifactBroken, match="s0: round 2"):
-        transcript.replay(insistent, samples, path)
-    with pytest.raises(InputInvalid, match="no such transcript"):
-        transcript.replay(gate, samples, path.with_name("none.jsonl"))
+    assert "s0: round 2" in line_of(ArtifactBroken, transcript.replay, insistent, samples, path)
+    assert "no such transcript" in line_of(InputInvalid, transcript.replay, gate, samples, path.with_name("none.jsonl"))
 
 
 def test_a_damaged_transcript_is_refused(judged):

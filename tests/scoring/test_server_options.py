@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from fake_chat_server import wrong
+from one_line_errors import line_of
 
 from excam.config import Server
 from excam.core.exceptions import InputInvalid, ModelInvalid
@@ -44,9 +45,7 @@ def test_options_change_the_settings_of_a_server() -> None:
     ],
 )
 def test_a_value_that_cannot_be_is_refused_in_one_line(serving: Serving, line: str) -> None:
-    with pytest.raises(InputInvalid) as refusal:
-        serving.checked()
-    assert str(refusal.value).startswith(line)
+    assert line_of(InputInvalid, serving.checked).startswith(line)
 
 
 def test_a_model_of_this_machine_has_none(tmp_path: Path) -> None:
@@ -70,8 +69,7 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 
 
 def test_a_name_alone_is_asked_for_at_the_address_of_the_environment(environment: pytest.MonkeyPatch) -> None:
-    with pytest.raises(InputInvalid, match="then --model openai/gpt-x"):
-        parse("gpt-x")
+    assert "then --model openai/gpt-x" in line_of(InputInvalid, parse, "gpt-x")
     environment.setenv("OPENAI_API_KEY", "k")
     assert parse("gpt-x").endpoint == "https://api.openai.com/v1"
     assert parse("qwen3").endpoint == ""
@@ -95,8 +93,7 @@ def test_a_provider_is_asked_at_its_address_with_its_key_alone(
     assert served_model.key_variable(served_model.OPENAI) is None
     environment.setenv("OLLAMA_BASE_URL", "http://host:1/v1")
     assert parse("ollama/llama3") == Address("ollama/llama3", "llama3", "http://host:1/v1")
-    with pytest.raises(InputInvalid, match=r"set AZURE_BASE_URL, such as https://RESOURCE"):
-        parse("azure/mine")
+    assert "set AZURE_BASE_URL, such as https://RESOURCE" in line_of(InputInvalid, parse, "azure/mine")
     (tmp_path / "ollama/llama3").mkdir(parents=True)
     assert parse("ollama/llama3").endpoint == ""
     assert "ollama/llama3: the folder here, not a model of this name elsewhere" in capsys.readouterr().err
