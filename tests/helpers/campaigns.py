@@ -8,7 +8,6 @@ from excam.annotation.answers import Answer
 SOFT = form.load("soft_errors")
 CHOICES = {question.field: question.values for question in SOFT.questions if question.kind == "choice"}
 STEPS = [[question.field for question in step.questions if question.required] for step in SOFT.steps]
-COMMENTS = [question.field for question in SOFT.questions if question.kind == "text"]
 SOURCES = ("alpha/all/report", "beta/all/report")
 FORMULAS = (  # what one spreadsheet or another would run, opened with commas, semicolons or tabs
     *(
