@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import tempfile
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from excam.core.exceptions import InputInvalid
 from excam.core.provenance import Progress
 from excam.core.release import VERSION
 from excam.inference.journal import Journal
-from excam.scoring import async_bridge, given_rows, result_files
+from excam.scoring import given_rows, result_files
 from excam.scoring.agreement import COMBINE, Combine, agreement, combined
 from excam.scoring.calibration import verdict
 from excam.scoring.defaults import BAND
@@ -113,10 +113,6 @@ class Ensemble:
             return Results(self._results(coming, journal), keeps=total is not None)
         whole = list(coming)
         return Results(self.for_rows(whole)._results(whole, journal))
-
-    def ascore(self, rows: GivenRows) -> AsyncIterator[Result]:
-        """Score rows as `score` does, for `async for`."""
-        return async_bridge.to_async(self.score(rows))
 
     def _results(self, coming: Iterable[Row], journal: Path | Journal | None) -> Iterator[Result]:
         """Yield results once every member has judged all rows; each frees its memory before the next is loaded."""

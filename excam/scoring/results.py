@@ -243,7 +243,7 @@ def _is_sound(result: Result) -> bool:
         and isinstance(result.parts, dict)
         and isinstance(result.columns, dict)
         and (result.verdict is None or result.verdict in VERDICTS)
-        and (result.agreement is None or agreement_is_sound(result.agreement, result.texts))
+        and (result.agreement is None or agreement_is_sound(result.agreement))
         and all(map(_is_finite, numbers))
         and (result.score is None) == (result.failure is not None) == (result.report is None)
         and all(_lies_in(error, result.texts) for error in result.errors)
@@ -265,7 +265,7 @@ def _lies_in(error: ErrorSpan, texts: Mapping[str, str]) -> bool:
 
 
 def confidence_lines(result: Result) -> list[str]:
-    """Return lines for people: how likely an error is, and how far several judgements agree, where and on what.
+    """Return lines for people: how likely an error is, and how far several judgements agree.
 
     Empty for a single judgement without a calibration.
     """
@@ -282,11 +282,6 @@ def confidence_lines(result: Result) -> list[str]:
     if not result.metric.lists_errors:
         judgements = f"{several.judgements} readable judgements; "
     lines.append(f"{judgements}scores {scores}{spread}")
-    for mark in several.spans:
-        text = result.texts[mark.where]
-        times, major = (round(share * several.judgements) for share in (mark.share, mark.major))
-        severity = f", as major by {major}" if major else ""
-        lines.append(f"{mark.where}, {text[mark.start : mark.end]!r}: marked by {times}{severity}")
     return lines
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -24,7 +24,7 @@ from excam.inference.journal import InMemory, Journal, ask
 from excam.inference.run import next_requests, run
 from excam.knowledge.index import Index
 from excam.knowledge.open_book import OPEN_BOOK_PASSAGES, open_book
-from excam.scoring import async_bridge, calibration, given_rows, own_metrics, warnings
+from excam.scoring import calibration, given_rows, own_metrics, warnings
 from excam.scoring.calibration import Calibrated
 from excam.scoring.defaults import BAND, BATCH
 from excam.scoring.given_rows import GivenRows
@@ -141,18 +141,6 @@ class Scorer:
             return Results(self._results(coming, journal, progress), keeps=total is not None)
         whole = list(coming)
         return Results(self.for_rows(whole)._results(iter(whole), journal, progress))
-
-    def ascore(
-        self,
-        rows: GivenRows,
-        journal: Path | Journal | None = None,
-        progress: Progress | None = None,
-    ) -> AsyncIterator[Result]:
-        """Score rows as `score` does, for `async for`: a thread waits for the model, so the event loop is not blocked.
-
-        Behind a server, as many requests are open at once as the backend allows; results keep the order of the rows.
-        """
-        return async_bridge.to_async(self.score(rows, journal, progress))
 
     def first_requests(self, row: Row) -> Sequence[Request]:
         """Return what is asked first about a row; nothing for one that is not asked about."""

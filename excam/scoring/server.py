@@ -1,8 +1,7 @@
-"""A metric over HTTP, described by an OpenAPI document.
+"""A metric over HTTP.
 
 POST /score          {"rows": [...]} -> 200 {"results", "summary", "signature"}
 GET  /health         state of the server, number of waiting rows, limits; needs no key
-GET  /openapi.json   schema of requests and answers
 
 Errors are {"error": one line}: 401, 408, 413, 415, 422 for an invalid request; 503 with Retry-After if the queue is
 full or the server stops; 504 if a request waited too long; 500 if the server failed. An unknown host name gets plain
@@ -13,9 +12,10 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import json
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from hashlib import sha256
 from typing import Annotated, Any
@@ -31,15 +31,15 @@ from excam.core.escapes import visible
 from excam.core.exceptions import ExcamError, InputInvalid
 from excam.core.listening import LOCAL
 from excam.core.release import VERSION
-from excam.scoring import messages
+from excam.scoring import given_rows, summary
 from excam.scoring.defaults import TIMEOUT
+from excam.scoring.metric import Metric, Row
 from excam.scoring.request_queue import Failed, Job, Refused, RequestQueue
+from excam.scoring.results import Result
 
 LOG = logging.getLogger(__name__)
 LARGEST = 4 * 2**20  # bytes of a request
 HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
-STATUSES = (401, 408, 413, 415, 422, 500, 503, 504)
-BODY = {"required": True, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Asked"}}}}
 _BEARER = HTTPBearer(auto_error=False, description="the value of EXCAM_SERVER_KEY, if the server has one")
 
 
@@ -56,25 +56,14 @@ def application(
     `key` must be sent by clients, "" for none; `hosts` are the names that the server answers to; `timeout` is the
     seconds after which a waiting request fails.
     """
-    web_application = FastAPI(title="ExCAM", version=VERSION, docs_url=None, redoc_url=None, lifespan=_run_queue)
+    web_application = FastAPI(title="ExCAM", version=VERSION, openapi_url=None, lifespan=_run_queue)
     web_application.state.queue, web_application.state.failed = queue, failed
     web_application.state.key, web_application.state.timeout = sha256(key.encode()).digest() if key else b"", timeout
     web_application.router.redirect_slashes = False
     web_application.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)
-    problems: dict[int | str, dict[str, Any]] = {status: {"model": messages.Problem} for status in STATUSES}
-    web_application.post(
-        "/score", response_model=messages.Answered, responses=problems, openapi_extra={"requestBody": BODY}
-    )(score)
-    web_application.get("/health", response_model=messages.Health)(health)
+    web_application.post("/score")(score)
+    web_application.get("/health")(health)
     web_application.add_exception_handler(PlainHTTPException, _refused)
-    plain = web_application.openapi
-
-    def described() -> dict[str, Any]:
-        document = plain()
-        document["components"]["schemas"] |= messages.schemas(queue.judge.metric)
-        return document
-
-    web_application.openapi = described
     return web_application
 
 
@@ -92,16 +81,11 @@ async def _run_queue(app: FastAPI) -> AsyncIterator[None]:
     await running
 
 
-def health(request: Request) -> messages.Health:
-    """Return the state of the server."""
+def health(request: Request) -> dict[str, Any]:
+    """Return the state of the server, how many rows wait, and the limits of these and of one request."""
     queue: RequestQueue = request.app.state.queue
-    return messages.Health(
-        status=queue.status,
-        signature=queue.judge.signature,
-        waiting=queue.waiting,
-        queue=queue.limit,
-        max_rows=queue.max_rows,
-    )
+    about = {"status": queue.status, "signature": queue.judge.signature}
+    return about | {"waiting": queue.waiting, "queue": queue.limit, "max_rows": queue.max_rows}
 
 
 async def score(
@@ -112,7 +96,7 @@ async def score(
     queue: RequestQueue = request.app.state.queue
     began = time.monotonic()
     try:
-        rows = messages.read(await _body(request), queue.judge.metric, queue.max_rows)
+        rows = rows_of(await _body(request), queue.judge.metric, queue.max_rows)
         job = queue.enter(rows)
         results = await _results(request, job)
     except InputInvalid as problem:
@@ -123,7 +107,36 @@ async def score(
         LOG.error("judging failed: %s", problem)
         raise HTTPException(500, "the server failed; its log says where; send it again, or tell who runs it") from None
     LOG.info("%d rows in %.1f s", len(rows), time.monotonic() - began)
-    return Response(messages.answer(results, queue.judge.signature), headers=HEADERS, media_type="application/json")
+    return Response(answer_of(results, queue.judge.signature), headers=HEADERS, media_type="application/json")
+
+
+def rows_of(body: bytes, metric: Metric, max_rows: int) -> list[Row]:
+    """Return the rows of a request. Raises InputInvalid for no rows, too many, or rows without a column."""
+    row = ", ".join(f'"{name}": ...' for name in metric.pair or metric.columns)
+    expected = f'expected {{"rows": [{{{row}}}, ...]}}'
+    try:
+        request = json.loads(body.decode("utf-8-sig"))
+    except (ValueError, RecursionError):  # ValueError: also digits beyond Python's limit
+        raise InputInvalid(f"body: no JSON in UTF-8; {expected}") from None
+    if not isinstance(request, Mapping) or request.keys() != {"rows"} or not isinstance(request["rows"], list):
+        received = (
+            f"keys {', '.join(map(str, request))[:100]}" if isinstance(request, Mapping) else type(request).__name__
+        )
+        raise InputInvalid(f"body: found {received}; {expected}")
+    rows = request["rows"]
+    if not 0 < len(rows) <= max_rows:
+        raise InputInvalid(
+            f"rows: found {len(rows)}; expected 1 to {max_rows}; send the others in a request of their own"
+        )
+    return list(given_rows.rows_of(rows, metric)[0])
+
+
+def answer_of(results: Sequence[Result], signature: str) -> bytes:
+    """Return the answer in ASCII, because a text may hold a lone surrogate, which UTF-8 cannot encode."""
+    counter = summary.Summary()
+    scored_rows = [result.to_dict() for result in counter.counting(results)]
+    counts = {name.replace(" ", "_"): counter.counts[name] for name in ("rows", "with errors", "failed")}
+    return json.dumps({"results": scored_rows, "summary": counts, "signature": signature}).encode("ascii")
 
 
 def _refuse_stranger(key: bytes, credentials: HTTPAuthorizationCredentials | None) -> None:
@@ -170,6 +183,6 @@ async def _refused(_: Request, problem: Exception) -> Response:
     assert isinstance(problem, PlainHTTPException)
     line = problem.detail
     if problem.status_code in (404, 405) and line in ("Not Found", "Method Not Allowed"):
-        line = f"{line.lower()}; expected POST /score, GET /health or GET /openapi.json"
+        line = f"{line.lower()}; expected POST /score or GET /health"
     text = " ".join(visible(line).split())[:400]
     return JSONResponse({"error": text}, problem.status_code, {**HEADERS, **(problem.headers or {})})

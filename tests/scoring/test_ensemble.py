@@ -241,15 +241,8 @@ def test_how_far_judgements_agree_is_said_to_people(two_adapters, loaded):
     lines = {
         name: results.confidence_lines(result) for name, result in by_id(excam.load(two_adapters).score(ROWS)).items()
     }
-    assert lines["one"] == [
-        "1 of 2 readable judgements found an error: unsure; scores 0.646, -1.000, spread 1.164",
-        "output, 'eat Ramen': marked by 1",
-    ]
-    assert lines["both"][1:] == ["output, 'Sushi': marked by 2, as major by 2"]
-    assert lines["half"] == [
-        "1 of 1 readable judgements found an error; scores none, -1.000",
-        "output, 'Ramen': marked by 1",
-    ]
+    assert lines["one"] == ["1 of 2 readable judgements found an error: unsure; scores 0.646, -1.000, spread 1.164"]
+    assert lines["half"] == ["1 of 1 readable judgements found an error; scores none, -1.000"]
     assert lines["unread"] == ["0 of 0 readable judgements found an error; scores none, none"]
     alone = excam.load(two_adapters[0]).score(ROWS)[0]
     assert results.confidence_lines(alone) == []
@@ -275,7 +268,6 @@ def test_the_command(two_adapters, loaded, own_environment, tmp_path, monkeypatc
     assert [json.loads(line) for line in Path("out.jsonl").read_text().splitlines()] == rows
     shown = CliRunner().invoke(cli.app, ["explain", "out.jsonl"], env={"COLUMNS": "110"}).stdout
     assert "   4 of 4 readable judgements found an error; scores -5.000, -5.000, -5.000, -5.000, spread" in shown
-    assert "   output, 'eat Ramen': marked by 2\n" in shown
     assert "   warnings: language-untested, judge-unqualified\n" in shown
 
 

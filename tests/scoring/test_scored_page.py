@@ -304,7 +304,6 @@ def test_how_sure_a_row_is(browser, tmp_path):
     opened(browser, tmp_path, rows)
     said = browser.js("[...document.querySelectorAll('#rows tbody tr')].map(r => r.textContent)")
     assert "1 of 2 readable judgements found an error: unsure; scores -5.000, 0.900, none, spread" in said[0]
-    assert "output, 'Sushi': marked by 1, as major by 1" in said[0]
     assert "probability of an error 0.12: clean" in said[1]
     assert "judgements" not in said[2]
     choose(browser, "verdict", "unsure")
