@@ -163,7 +163,8 @@ def _open(way: str, address: str, args: argparse.Namespace, scratch: Path) -> Ca
 def _excam(address: str, args: argparse.Namespace, scratch: Path) -> Callable[[int], None]:
     """What `excam score FILE --model m@... --to ...` does once it knows what the server takes."""
     from excam.scoring import files, metric
-    from excam.scoring.options import Options, open_scorer
+    from excam.scoring.opening import open_scorer
+    from excam.scoring.options import Options
     from excam.scoring.rows import RowFile
 
     judge = open_scorer(Options(models=(f"m@{address}",), concurrency=args.concurrency))

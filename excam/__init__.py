@@ -69,7 +69,8 @@ def load(
     """
     from pathlib import Path
 
-    from excam.scoring.options import Options, open_scorer
+    from excam.scoring.opening import open_scorer
+    from excam.scoring.options import Options
 
     several = not (model is None or isinstance(model, str | Path))
     models = tuple(model) if several else () if model is None else (model,)  # pyright: ignore[reportArgumentType]

@@ -23,7 +23,8 @@ from excam.macaron import scenarios
 from excam.pages import plotting
 from excam.rubric import changes, checks, responses
 from excam.scoring import result_files
-from excam.scoring.options import Options, checked, first_request, scorer_of
+from excam.scoring.opening import checked, first_request, scorer_of
+from excam.scoring.options import Options
 from scripts import step
 from scripts.asking import RecordedOptions, recorder_of
 

@@ -10,7 +10,7 @@ import typer
 from excam.core.provenance import each_line_once, say
 from excam.core.release import SHIPPED_SEED
 from excam.core.terminal import exit_on_error, stop
-from excam.scoring.server_options import ENGINE, MODEL, Serving, with_options
+from excam.scoring.options import ENGINE, MODEL, Serving, with_options
 
 app = typer.Typer(no_args_is_help=True, help="Judge translations of culture-loaded expressions, and compare metrics.")
 ITEMS = Annotated[Path, typer.Option(help="the items, as JSON Lines or Parquet")]

@@ -13,7 +13,7 @@ import typer
 
 from excam.core.provenance import say
 from excam.core.terminal import exit_on_error, stop
-from excam.scoring.server_options import MODEL, Serving, with_options
+from excam.scoring.options import MODEL, Serving, with_options
 
 if TYPE_CHECKING:
     from excam.calmqa.source import Question

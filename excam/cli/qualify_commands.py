@@ -9,7 +9,7 @@ import typer
 
 from excam.core.provenance import say
 from excam.core.terminal import exit_on_error
-from excam.scoring.server_options import Serving, with_options
+from excam.scoring.options import Serving, with_options
 from excam.scoring.target import OVERWRITE, target
 
 

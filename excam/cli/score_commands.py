@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,7 +17,7 @@ import typer
 from excam.core.offline import switch_on
 from excam.core.provenance import say
 from excam.core.terminal import JSON, exit_on_error, print_json, stop
-from excam.scoring.server_options import Serving, with_options
+from excam.scoring.options import Options, with_options
 from excam.scoring.spans import SEVERITIES
 from excam.scoring.target import OVERWRITE, target
 
@@ -30,72 +29,6 @@ FILE_FORMATS = (
 )
 FILE_FORMATS += "lm-evaluation-harness; logs of inspect_ai; or -, standard input"
 FILES = Annotated[list[Path], typer.Argument(help=FILE_FORMATS)]
-METRICS = (
-    "excam, rubric, rubric-choice, acre, acre-choice, acre-equivalent, calmqa, calmqa-surface, bleu, chrf, bertscore"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class ScoringOptions:
-    """The options of commands that score, as `excam.scoring.options.Options` has them. None or () is not given."""
-
-    metric: Annotated[
-        str, typer.Option(help=f"{METRICS} (`excam list metrics`), or a file with one of your own: my_metric.py")
-    ] = "excam"
-    models: Annotated[
-        tuple[str, ...],
-        typer.Option(
-            "--model",
-            "--adapter",
-            help="an adapter or its name below results/adapters, a folder with a model (for --judge grounded also a "
-            "classifier, such as LettuceDetect), ORG/NAME of the hub, PROVIDER/NAME, or NAME@http://host/v1; repeat "
-            "the option for several judges",
-        ),
-    ] = ()
-    bases: Annotated[
-        tuple[Path, ...], typer.Option("--base", help="folder of the base model; one for each adapter, or none")
-    ] = ()
-    without: Annotated[
-        tuple[str, ...],
-        typer.Option(
-            help="a column that the rows lack, such as instruction: the metric's own text stands in; repeatable"
-        ),
-    ] = ()
-    judge: Annotated[
-        str | None,
-        typer.Option(
-            help="how excam judges: report (as adapters are trained), prompted-report (any other), grounded (by "
-            "documents: --evidence), words (by documents without a model; the "
-            "default with --evidence and no --model)"
-        ),
-    ] = None
-    backend: Annotated[
-        str | None, typer.Option(help="vllm or transformers; by default vllm where a GPU is visible")
-    ] = None
-    dtype: Annotated[
-        str | None,
-        typer.Option(help="float32, bfloat16 or float16, of a model of this machine; by default float32 without a GPU"),
-    ] = None
-    max_tokens: Annotated[int | None, typer.Option(min=1, help="token limit of an answer; by default the metric's")] = (
-        None
-    )
-    evidence: Annotated[
-        Path | None, typer.Option(help="a pack of `excam knowledge build`: its passages are put before the judge")
-    ] = None
-    calibration: Annotated[
-        Path | None, typer.Option(help="a file of `excam calibrate`; that of an adapter is found beside it")
-    ] = None
-    qualification: Annotated[
-        Path | None,
-        typer.Option("--qualified", help="a file of `excam qualify`: judge in the way that is best for the model"),
-    ] = None
-    band: Annotated[
-        tuple[float, float] | None,
-        typer.Option(help="probabilities of an error between which the verdict is unsure; by default .4 .6"),
-    ] = None
-    repeat: Annotated[int, typer.Option(help="number of judgements by each model; needs --temperature")] = 1
-    temperature: Annotated[float, typer.Option(help="0: greedy decoding; above 0: sampled, with fixed seeds")] = 0.0
-    combine: Annotated[str | None, typer.Option(help="score of several judgements: mean (by default) or median")] = None
 
 
 OFFLINE = Annotated[bool, typer.Option("--offline", help="open no connection, as with EXCAM_OFFLINE=1")]
@@ -106,7 +39,7 @@ NAME = Annotated[str | None, typer.Option(help="name of the column in the file")
 def score(
     files: FILES,
     *,
-    scoring: ScoringOptions,
+    scoring: Options,
     to: Annotated[
         Path | None,
         typer.Option(
@@ -136,7 +69,6 @@ def score(
         str | None, typer.Option(help="minor or major: exit with code 3 if such an error is found")
     ] = None,
     offline: OFFLINE = False,
-    serving: Serving,
 ) -> None:
     """Score rows with a metric: by default cultural errors in texts and their instructions.
 
@@ -152,7 +84,7 @@ def score(
     from excam.core.command_input import spooled
     from excam.core.provenance import quiet_libraries
     from excam.scoring import files as scored_files
-    from excam.scoring.options import Options, checked, open_scorer
+    from excam.scoring.opening import checked, open_scorer
     from excam.scoring.rows import RowFile
     from excam.scoring.summary import Summary
     from excam.scoring.warnings import unchecked_line
@@ -163,9 +95,8 @@ def score(
     summary = Summary()
     with exit_on_error(), _explain_interruption(to), ExitStack() as opened:
         targets = _targets(files, to)
-        options = Options(**asdict(scoring), **asdict(serving))
         _refuse_combinations(fail_on, to, overwrite=overwrite)
-        wanted = checked(options)
+        wanted = checked(scoring)
         if fail_on and not wanted.description.lists_errors:
             stop(f"--fail-on: metric {wanted.name} lists no errors; expected one that does; leave it out")
         named = _named(column, instruction, output, id_, language, system, culture)
@@ -175,7 +106,7 @@ def score(
         totals = [_surveyed(rows, file, strict=strict) for rows, file in zip(inputs, files, strict=True)]
         if line := unchecked_line():
             say(line)
-        scorer = open_scorer(options)
+        scorer = open_scorer(scoring)
         for file, rows, total, target_ in zip(files, inputs, totals, targets, strict=True):
             results = scored_files.results(scorer, rows, total, target_, overwrite=overwrite)
             for result in summary.counting(results):

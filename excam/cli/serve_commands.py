@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
-from excam.cli.score_commands import ScoringOptions
 from excam.core.extras import require_extra
 from excam.core.terminal import exit_on_error, stop
 from excam.scoring import defaults
-from excam.scoring.server_options import Serving, with_options
+from excam.scoring.options import Options, with_options
 
 
 @with_options
 def serve(
     *,
-    scoring: ScoringOptions,
+    scoring: Options,
     host: Annotated[str, typer.Option(help="address to listen at")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free port")] = 8010,
     max_rows: Annotated[int, typer.Option(min=1, help="limit of a request, and of a batch")] = defaults.MAX_ROWS,
@@ -29,7 +27,6 @@ def serve(
         float, typer.Option(min=1, help="seconds after which a waiting request fails")
     ] = defaults.TIMEOUT,
     allow_host: Annotated[list[str] | None, typer.Option(help="another name of this machine; may be repeated")] = None,
-    serving: Serving,
 ) -> None:
     """Score rows that come over HTTP: POST /score, GET /health, GET /openapi.json. Rows are scored in batches.
 
@@ -39,7 +36,7 @@ def serve(
     Example: excam serve --model results/adapters/smollm2-135m/all --port 8010
     """
     from excam.core.provenance import quiet_libraries
-    from excam.scoring.options import Options, open_scorer
+    from excam.scoring.opening import open_scorer
 
     quiet_libraries()
     with exit_on_error():
@@ -50,7 +47,7 @@ def serve(
     if queue < max_rows:
         stop(f"--queue: found {queue}; expected {max_rows} or more, as many as --max-rows lets one request hold")
     with exit_on_error(), suppress(KeyboardInterrupt):  # uvicorn raises it again after a clean shutdown
-        scorer = open_scorer(Options(**asdict(scoring), **asdict(serving)))
+        scorer = open_scorer(scoring)
         if scorer.metric.needs_file:
             stop(f"serve: metric {scorer.metric.name} needs all rows of a file; expected one that scores row by row")
         service.serve(RequestQueue(scorer, max_rows, queue), host, port, allow_host or [], timeout)

@@ -17,8 +17,8 @@ from excam.inference.run import ItemT
 from excam.scoring.files import journal_of
 from excam.scoring.models import open_model
 from excam.scoring.opened_model import OpenedModel
+from excam.scoring.options import Serving
 from excam.scoring.scorer import ask_nobody
-from excam.scoring.server_options import Serving
 
 
 class Asker:

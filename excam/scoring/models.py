@@ -13,7 +13,7 @@ from excam.inference import hub_models
 from excam.inference.journal import Journal
 from excam.scoring import adapters, local_model, served_model
 from excam.scoring.opened_model import Entry, OpenedModel, Probe
-from excam.scoring.server_options import Serving
+from excam.scoring.options import Serving
 
 EXAMPLE = "NAME@http://host/v1"
 _SERVED = re.compile(r"(?P<name>.+)@(?P<endpoint>https?://.+)", re.IGNORECASE)  # a name may hold an @ itself

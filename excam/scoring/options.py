@@ -1,55 +1,146 @@
-"""How rows are scored, for commands, programs, servers and jobs alike: options, which of them a metric has, opening."""
+"""How rows are scored and a server is asked, as options of commands and of programs. Loads nothing heavy."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from functools import partial
+import inspect
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from functools import wraps
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_args, get_type_hints
 
-from excam.core.exceptions import InputInvalid, ModelInvalid
-from excam.core.paths import ADAPTERS
-from excam.inference import Generate, Sampling
-from excam.knowledge.index import Index, open_index
-from excam.scoring import calibration, metric
-from excam.scoring.agreement import Combine
-from excam.scoring.defaults import BAND
-from excam.scoring.ensemble import Ensemble, Repetition
-from excam.scoring.metric import Metric, Row, Setup
-from excam.scoring.models import Address, open_model, parse
-from excam.scoring.opened_model import OpenedModel
-from excam.scoring.scorer import Scorer
-from excam.scoring.served_model import SHORT
-from excam.scoring.server_options import Serving
+import typer
 
-DEFAULT = ADAPTERS / "smollm2-135m" / "all"  # trained by the first command of the README
+from excam.core.exceptions import InputInvalid
+
+if TYPE_CHECKING:
+    from excam.scoring.agreement import Combine
+    from excam.scoring.metric import Metric
+    from excam.scoring.models import Address
+
+    MetricName: TypeAlias = str | Metric
+    ModelName: TypeAlias = str | Path | Address
+    CombineName: TypeAlias = Combine
+else:  # as commands have them
+    MetricName = ModelName = CombineName = str
+
+METRICS = (
+    "excam, rubric, rubric-choice, acre, acre-choice, acre-equivalent, calmqa, calmqa-surface, bleu, chrf, bertscore"
+)
+MODEL = Annotated[str, typer.Option(help="a folder with weights, an adapter, or NAME@http://host/v1")]
+ENGINE = Annotated[str | None, typer.Option("--backend", help="vllm or transformers, for a model of this machine")]
+OMITTED = ("temperature", "top_p", "seed", "logprobs", "schema", "system")  # what people may leave out of requests
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    """How rows are scored. An option that is None, empty or as it stands here is not given."""
+class Serving:
+    """How a server is asked, beside what is found out with the first request. None or () is not given."""
 
-    metric: str | Metric = "excam"
-    models: tuple[str | Path | Address, ...] = ()  # adapters, folders of models, models behind servers
-    bases: tuple[Path, ...] = ()  # the base models of adapters, in their order
-    without: tuple[
-        str, ...
-    ] = ()  # columns of the metric that the rows do not have, so that a text of its own stands in
-    judge: str | None = None  # how a model is asked, where there are several ways
-    backend: str | None = None  # the engine of models of this machine
-    dtype: str | None = None  # in which they compute
-    max_tokens: int | None = None  # of an answer
-    evidence: Path | None = None  # the folder of an index of passages
-    calibration: Path | None = None  # a file; that of an adapter is found beside it
-    qualification: Path | None = None  # a file of `excam qualify`: the best way of judging of a model
-    band: tuple[float, float] | None = None  # probabilities of an error between which the verdict is "unsure"
-    repeat: int = 1
-    temperature: float = 0.0
-    combine: Combine | None = None
-    concurrency: int | None = None  # how a server is asked: see `Serving`
-    rate: int | None = None
-    timeout: float | None = None
-    omit: tuple[str, ...] = ()
+    concurrency: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="requests open at a server at once, at most; by default 64, fewer while it is busy or slow"
+        ),
+    ] = None
+    rate: Annotated[int | None, typer.Option(min=1, help="requests to a server in a minute, at most")] = None
+    timeout: Annotated[float | None, typer.Option(help="seconds to wait for an answer of a server, 600 by default")] = (
+        None
+    )
+    omit: Annotated[
+        tuple[str, ...],  # of OMITTED
+        typer.Option(
+            help="what is left out of requests to a server: temperature, top_p, seed, logprobs, schema or system; "
+            "repeat the option for several; what a server refuses is left out without it"
+        ),
+    ] = ()
+
+    def checked(self) -> Serving:
+        """Return itself. Raise InputInvalid for a value that it cannot have."""
+        for name, value in (("concurrency", self.concurrency), ("rate", self.rate)):
+            if value is not None and (not isinstance(value, int) or value < 1):
+                raise InputInvalid(f"--{name}: found {value}; expected a whole number from 1")
+        if self.timeout is not None and not 0 < self.timeout < math.inf:
+            raise InputInvalid(f"--timeout: found {self.timeout}; expected seconds above 0")
+        if unknown := [name for name in self.omit if name not in OMITTED]:
+            raise InputInvalid(f"--omit: found {unknown[0]}; expected {', '.join(OMITTED)}")
+        return self
+
+    @property
+    def given(self) -> list[str]:
+        """Return the names of the options that are given."""
+        return [item.name for item in fields(self) if getattr(self, item.name) != item.default]
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Return those that are given, as settings of a server, beside what is omitted."""
+        named = {"concurrency": self.concurrency, "requests_per_minute": self.rate, "timeout": self.timeout}
+        return {name: value for name, value in named.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Options(Serving):
+    """How rows are scored, and the options of commands for it. None, empty or as it stands here is not given."""
+
+    metric: Annotated[
+        MetricName, typer.Option(help=f"{METRICS} (`excam list metrics`), or a file with one of your own: my_metric.py")
+    ] = "excam"
+    models: Annotated[
+        tuple[ModelName, ...],
+        typer.Option(
+            "--model",
+            "--adapter",
+            help="an adapter or its name below results/adapters, a folder with a model (for --judge grounded also a "
+            "classifier, such as LettuceDetect), ORG/NAME of the hub, PROVIDER/NAME, or NAME@http://host/v1; repeat "
+            "the option for several judges",
+        ),
+    ] = ()
+    bases: Annotated[
+        tuple[Path, ...], typer.Option("--base", help="folder of the base model; one for each adapter, or none")
+    ] = ()
+    without: Annotated[
+        tuple[str, ...],
+        typer.Option(
+            help="a column that the rows lack, such as instruction: the metric's own text stands in; repeatable"
+        ),
+    ] = ()
+    judge: Annotated[
+        str | None,
+        typer.Option(
+            help="how excam judges: report (as adapters are trained), prompted-report (any other), grounded (by "
+            "documents: --evidence), words (by documents without a model; the "
+            "default with --evidence and no --model)"
+        ),
+    ] = None
+    backend: Annotated[
+        str | None, typer.Option(help="vllm or transformers; by default vllm where a GPU is visible")
+    ] = None
+    dtype: Annotated[
+        str | None,
+        typer.Option(help="float32, bfloat16 or float16, of a model of this machine; by default float32 without a GPU"),
+    ] = None
+    max_tokens: Annotated[int | None, typer.Option(min=1, help="token limit of an answer; by default the metric's")] = (
+        None
+    )
+    evidence: Annotated[
+        Path | None, typer.Option(help="a pack of `excam knowledge build`: its passages are put before the judge")
+    ] = None
+    calibration: Annotated[
+        Path | None, typer.Option(help="a file of `excam calibrate`; that of an adapter is found beside it")
+    ] = None
+    qualification: Annotated[
+        Path | None,
+        typer.Option("--qualified", help="a file of `excam qualify`: judge in the way that is best for the model"),
+    ] = None
+    band: Annotated[
+        tuple[float, float] | None,
+        typer.Option(help="probabilities of an error between which the verdict is unsure; by default .4 .6"),
+    ] = None
+    repeat: Annotated[int, typer.Option(help="number of judgements by each model; needs --temperature")] = 1
+    temperature: Annotated[float, typer.Option(help="0: greedy decoding; above 0: sampled, with fixed seeds")] = 0.0
+    combine: Annotated[
+        CombineName | None, typer.Option(help="score of several judgements: mean (by default) or median")
+    ] = None
 
     @property
     def serving(self) -> Serving:
@@ -57,33 +148,13 @@ class Options:
         return Serving(**{item.name: getattr(self, item.name) for item in fields(Serving)})
 
     @property
-    def given(self) -> tuple[str, ...]:
+    def given(self) -> list[str]:
         """Return the names of the options that are given, beside the metric."""
-        return tuple(option.name for option in fields(self)[1:] if getattr(self, option.name) != option.default)
-
-
-def refusals(wanted: Metric) -> Mapping[str, str]:
-    """Return which options of scoring a metric cannot have, and why, by the option's name in `Options`."""
-    reasons: dict[str, str] = {}
-    if wanted.asks == "nothing":
-        models = ("backend", "dtype", "bases", *(() if wanted.needs_model else ("models",)))
-        others = ("max_tokens", "repeat", "temperature", "combine")
-        serving_options = (item.name for item in fields(Serving))
-        reasons |= dict.fromkeys((*models, *others, *serving_options), "it asks no model")
-    elif wanted.asks == "likelihoods":
-        generated = ("max_tokens", "repeat", "temperature")
-        reasons |= dict.fromkeys(generated, "it reads likelihoods, and nothing is generated")
-    if len(wanted.judges) < 2:
-        reasons["judge"] = "it has one way of asking"
-    if not wanted.stand_ins:
-        reasons["without"] = "it needs all of its columns"
-    if not wanted.qualifies:
-        reasons["qualification"] = "no model is qualified for it"
-    if wanted.evidence == "none" or (wanted.evidence == "before" and not wanted.pair):
-        reasons["evidence"] = "it reads none"
-    if why := calibration.refusal(wanted):
-        reasons |= dict.fromkeys(("calibration", "band"), why)
-    return reasons
+        return [
+            option.name
+            for option in fields(self)
+            if option.name != "metric" and getattr(self, option.name) != option.default
+        ]
 
 
 OPTION_NAMES = {"models": "--model", "bases": "--base", "max_tokens": "--max-tokens", "qualification": "--qualified"}
@@ -94,130 +165,47 @@ def option_name(name: str) -> str:
     return OPTION_NAMES.get(name, f"--{name.replace('_', '-')}")
 
 
-def checked(options: Options) -> Metric:
-    """Return the metric of the options. Raises InputInvalid for an option that it cannot have, or that it lacks."""
-    wanted = metric.load(options.metric)
-    wanted = wanted.lacking(options.without) if options.without and wanted.stand_ins else wanted
-    has_model = bool(options.models or options.qualification)
-    wanted = wanted.judging_by(options.judge, has_model=has_model, has_evidence=options.evidence is not None)
-    reasons = refusals(wanted)
-    for name in options.given:
-        if name in reasons:
-            raise InputInvalid(f"{option_name(name)}: metric {wanted.name} has none: {reasons[name]}; leave it out")
-    if options.judge and options.judge not in wanted.judges:
-        raise InputInvalid(f"--judge: found {options.judge}; expected {' or '.join(wanted.judges)}")
-    if not options.models and wanted.name != "excam" and (wanted.asks != "nothing" or wanted.needs_model):
-        raise InputInvalid(
-            f"--model: missing; metric {wanted.name} asks one; expected an adapter, the folder of a model, or "
-            "NAME@http://host/v1"
-        )
-    if wanted.evidence == "own" and options.evidence is None:
-        raise InputInvalid(
-            f"--evidence: missing; metric {wanted.name} needs an index: `excam knowledge build SOURCE --to INDEX`"
-        )
-    if options.calibration and options.temperature:
-        raise InputInvalid("--calibration: found beside --temperature; expected greedy answers; leave one of them out")
-    if options.combine and options.repeat < 2 and len(options.models) < 2:
-        raise InputInvalid("--combine: found for one judgement; expected --repeat or several models; leave it out")
-    if options.bases and len(options.bases) != len(options.models or (DEFAULT,)):
-        raise InputInvalid(
-            f"--base: {len(options.bases)} bases of {len(options.models) or 1} models; expected none, or one each in "
-            "order"
-        )
-    if options.max_tokens is not None and (not isinstance(options.max_tokens, int) or options.max_tokens < 1):
-        raise InputInvalid(f"--max-tokens: found {options.max_tokens}; expected a whole number from 1")
-    options.serving.checked()
-    Repetition(options.repeat, options.temperature, options.combine or "mean").checked()
-    calibration.checked_band(options.band or BAND)
-    return wanted
+def with_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the fields of its parameters that are dataclasses, as options of their own in the same place.
 
-
-def open_scorer(options: Options) -> Scorer | Ensemble:
-    """Open a metric with its models; nothing is loaded yet.
-
-    Raises InputInvalid for an option that the metric cannot have, ModelInvalid for a model that there is not.
+    A field with the name of another parameter is no option: `excam serve` has a --timeout that is not a server's.
     """
-    wanted = checked(options)
-    needs_model = wanted.asks != "nothing" or wanted.needs_model
-    if needs_model and not options.models and not DEFAULT.exists():
-        raise ModelInvalid(
-            f"--model: missing, and there is no adapter ./{DEFAULT}; expected the folder of a model or "
-            "adapter, or NAME@http://host/v1; docs/tutorial.md says how to get one, `excam demo` needs none"
+    signature = inspect.signature(command, eval_str=True)
+    listed = signature.parameters
+    groups: dict[str, Any] = {name: item.annotation for name, item in listed.items() if is_dataclass(item.annotation)}
+    parameters: list[inspect.Parameter] = []  # typer reads the signature
+    for name, item in listed.items():
+        options = (
+            [option for option in _options(groups[name]) if option.name not in listed] if name in groups else [item]
         )
-    addresses = [parse(address) for address in options.models or (DEFAULT,)]
-    index = open_index(options.evidence) if options.evidence else None
-    models: list[OpenedModel | None] = [None]
-    if needs_model:
-        bases = options.bases or (None,) * len(addresses)
-        models = [_model(wanted, options, index, address, base) for address, base in zip(addresses, bases, strict=True)]
-    judges = [_judge(wanted, options, model, index) for model in models]
-    if len(judges) > 1 or options.repeat > 1:
-        how = Repetition(options.repeat, options.temperature, options.combine or "mean", options.band or BAND)
-        return Ensemble(judges, how)
-    return judges[0].sampled(options.temperature, 0) if options.temperature else judges[0]
+        parameters += [option.replace(kind=inspect.Parameter.KEYWORD_ONLY) for option in options]
+
+    @wraps(command)
+    def with_fields(**values: Any) -> None:
+        for name, group in groups.items():
+            chosen = {field.name: values.pop(field.name) for field in fields(group) if field.name not in listed}
+            values[name] = group(
+                **{
+                    field: tuple(value) if isinstance(value, list) else value
+                    for field, value in chosen.items()
+                    if value is not None
+                }
+            )
+        command(**values)
+
+    with_fields.__signature__ = signature.replace(parameters=parameters)  # pyright: ignore[reportAttributeAccessIssue]
+    with_fields.__annotations__ = {item.name: item.annotation for item in parameters} | {"return": None}
+    return with_fields
 
 
-def _model(wanted: Metric, options: Options, index: Index | None, address: Address, base: Path | None) -> OpenedModel:
-    return open_model(
-        address,
-        base,
-        options.backend,
-        options.serving,
-        dtype=options.dtype,
-        probe=partial(first_request, wanted, options, index) if wanted.asks != "nothing" else None,
-    )
-
-
-def first_request(
-    wanted: Metric, options: Options, index: Index | None, model: OpenedModel
-) -> tuple[Generate, Sampling]:
-    """Return what a metric asks first about its example, and how; a short request for a metric without one.
-
-    Args:
-        wanted: the metric
-        options: how rows are scored
-        index: passages; None without evidence
-        model: that will be asked
-    """
-    how = Sampling(options.max_tokens or wanted.max_tokens, options.temperature, logprobs=wanted.probabilities)
-    ready, example = _prepared(wanted, options, model, index), Row("example", {**wanted.stand_ins, **wanted.example})
-    requests = Scorer(ready, model, how).first_requests(example) if wanted.example else ()
-    schema = '{"type": "object", "additionalProperties": false}' if wanted.sends_schema(options.judge) else ""
-    return next((request for request in requests if isinstance(request, Generate)), replace(SHORT, schema=schema)), how
-
-
-def _prepared(wanted: Metric, options: Options, model: OpenedModel | None, index: Index | None) -> Metric:
-    """Return a metric for its model, with the index, which it may read itself."""
-    return wanted.prepared(Setup(model, index, options.judge, options.qualification))
-
-
-def scorer_of(
-    wanted: Metric, options: Options, model: OpenedModel | None, index: Index | None, sampling: Sampling | None = None
-) -> Scorer:
-    """Return a metric with one model, and with passages; a job gives the sampling of its model's entry.
-
-    Args:
-        wanted: the metric
-        options: how rows are scored
-        model: that it asks; None for a metric that asks nothing
-        index: passages; None without evidence
-        sampling: of the model's entry; None: greedy, with the limit of tokens of options or metric
-    """
-    ready = _prepared(wanted, options, model, index)
-    scorer = Scorer(ready, model, sampling or Sampling(options.max_tokens or wanted.max_tokens))
-    return scorer.with_open_book(index) if index and not ready.reads_evidence else scorer
-
-
-def _judge(wanted: Metric, options: Options, model: OpenedModel | None, index: Index | None) -> Scorer:
-    """Return a metric with one model, and with the calibration that is given or lies beside its adapter.
-
-    One beside an adapter is of its plain judgements: with passages or sampled answers there is none.
-    """
-    scorer = scorer_of(wanted, options, model, index)
-    ready = scorer.metric
-    beside = model.folder / calibration.FILE if model and model.tuned and model.folder else None
-    plain = not (options.evidence or options.temperature or ready.reads_evidence) and wanted.name == "excam"
-    file = options.calibration or (beside if beside and plain and beside.exists() else None)
-    if file is None and options.band:
-        raise InputInvalid("--band: no calibration to use it with; expected one; give --calibration, or leave it out")
-    return scorer.with_calibration(file, options.band or BAND) if file else scorer
+def _options(group: Any) -> Iterator[inspect.Parameter]:
+    """Yield the fields of a dataclass as typer reads options: one that takes several values is a list, or None."""
+    hints = get_type_hints(group, include_extras=True)
+    for field in sorted(fields(group), key=lambda field: field.name not in group.__annotations__):  # a base's last
+        kind, *facts = get_args(hints[field.name])
+        if get_args(kind)[1:] == (...,):
+            kind = list[get_args(kind)[0]] | None
+        default = None if field.default == () else field.default
+        yield inspect.Parameter(
+            field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, *facts]
+        )

@@ -28,7 +28,7 @@ from excam.inference.backends.openai import Refusal, is_same_reason
 from excam.inference.cache_keys import cache_key
 from excam.inference.journal import InMemory, Journal
 from excam.scoring.opened_model import Entry, OpenedModel, Probe
-from excam.scoring.server_options import Serving
+from excam.scoring.options import Serving
 
 KEY = "EXCAM_ENDPOINT_KEY"
 OPENAI = "https://api.openai.com/v1"

@@ -17,7 +17,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from excam import cli, load
-from excam.cli.score_commands import METRICS
+from excam.scoring.options import METRICS
 from excam.core import provenance, release, versions
 from excam.error_reports import judges
 from excam.error_reports.judges import report

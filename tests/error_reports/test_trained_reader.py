@@ -14,7 +14,8 @@ from excam.core.exceptions import InputInvalid
 from excam.core.provenance import sha256
 from excam.error_reports import reading_rows
 from excam.inference import Message
-from excam.scoring.options import Options, open_scorer
+from excam.scoring.opening import open_scorer
+from excam.scoring.options import Options
 from excam.training import contrast
 
 ROOT = Path(__file__).parents[2]

@@ -10,7 +10,8 @@ import pytest
 
 from excam.error_reports.readers import words
 from excam.error_reports.readers.base import Task
-from excam.scoring.options import Options, checked, open_scorer
+from excam.scoring.opening import checked, open_scorer
+from excam.scoring.options import Options
 
 FEAST = "At a Georgian feast the tamada leads the toasts. The host pays for the wine. Guests bring flowers."
 BREAD = "Bread is baked in a tone, a round oven of clay."

@@ -18,7 +18,8 @@ from excam.inference import backend_factory, fake
 from excam.scoring import files, metric, results
 from excam.scoring.calibration import FILE
 from excam.scoring.ensemble import Ensemble
-from excam.scoring.options import Options, open_scorer
+from excam.scoring.opening import open_scorer
+from excam.scoring.options import Options
 from excam.scoring.rows import RowFile
 from excam.scoring.scorer import Scorer
 

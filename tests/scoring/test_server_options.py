@@ -15,8 +15,8 @@ from excam.core.exceptions import InputInvalid, ModelInvalid
 from excam.inference import Generate, Message, Sampling
 from excam.scoring import served_model
 from excam.scoring.models import Address, open_model, parse
+from excam.scoring.options import Serving
 from excam.scoring.served_model import entry_of, negotiate
-from excam.scoring.server_options import Serving
 
 SERVER = Server(endpoint="http://host/v1", name="m")
 

@@ -1,0 +1,177 @@
+"""A metric opened with its models, for commands, programs, servers and jobs alike; which options a metric has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from functools import partial
+from pathlib import Path
+
+from excam.core.exceptions import InputInvalid, ModelInvalid
+from excam.core.paths import ADAPTERS
+from excam.inference import Generate, Sampling
+from excam.knowledge.index import Index, open_index
+from excam.scoring import calibration, metric
+from excam.scoring.defaults import BAND
+from excam.scoring.ensemble import Ensemble, Repetition
+from excam.scoring.metric import Metric, Row, Setup
+from excam.scoring.models import Address, open_model, parse
+from excam.scoring.opened_model import OpenedModel
+from excam.scoring.options import Options, Serving, option_name
+from excam.scoring.scorer import Scorer
+from excam.scoring.served_model import SHORT
+
+DEFAULT = ADAPTERS / "smollm2-135m" / "all"  # trained by the first command of the README
+
+
+def refusals(wanted: Metric) -> Mapping[str, str]:
+    """Return which options of scoring a metric cannot have, and why, by the option's name in `Options`."""
+    reasons: dict[str, str] = {}
+    if wanted.asks == "nothing":
+        models = ("backend", "dtype", "bases", *(() if wanted.needs_model else ("models",)))
+        others = ("max_tokens", "repeat", "temperature", "combine")
+        serving_options = (item.name for item in fields(Serving))
+        reasons |= dict.fromkeys((*models, *others, *serving_options), "it asks no model")
+    elif wanted.asks == "likelihoods":
+        generated = ("max_tokens", "repeat", "temperature")
+        reasons |= dict.fromkeys(generated, "it reads likelihoods, and nothing is generated")
+    if len(wanted.judges) < 2:
+        reasons["judge"] = "it has one way of asking"
+    if not wanted.stand_ins:
+        reasons["without"] = "it needs all of its columns"
+    if not wanted.qualifies:
+        reasons["qualification"] = "no model is qualified for it"
+    if wanted.evidence == "none" or (wanted.evidence == "before" and not wanted.pair):
+        reasons["evidence"] = "it reads none"
+    if why := calibration.refusal(wanted):
+        reasons |= dict.fromkeys(("calibration", "band"), why)
+    return reasons
+
+
+def checked(options: Options) -> Metric:
+    """Return the metric of the options. Raises InputInvalid for an option that it cannot have, or that it lacks."""
+    wanted = metric.load(options.metric)
+    wanted = wanted.lacking(options.without) if options.without and wanted.stand_ins else wanted
+    has_model = bool(options.models or options.qualification)
+    wanted = wanted.judging_by(options.judge, has_model=has_model, has_evidence=options.evidence is not None)
+    reasons = refusals(wanted)
+    for name in options.given:
+        if name in reasons:
+            raise InputInvalid(f"{option_name(name)}: metric {wanted.name} has none: {reasons[name]}; leave it out")
+    if options.judge and options.judge not in wanted.judges:
+        raise InputInvalid(f"--judge: found {options.judge}; expected {' or '.join(wanted.judges)}")
+    if not options.models and wanted.name != "excam" and (wanted.asks != "nothing" or wanted.needs_model):
+        raise InputInvalid(
+            f"--model: missing; metric {wanted.name} asks one; expected an adapter, the folder of a model, or "
+            "NAME@http://host/v1"
+        )
+    if wanted.evidence == "own" and options.evidence is None:
+        raise InputInvalid(
+            f"--evidence: missing; metric {wanted.name} needs an index: `excam knowledge build SOURCE --to INDEX`"
+        )
+    if options.calibration and options.temperature:
+        raise InputInvalid("--calibration: found beside --temperature; expected greedy answers; leave one of them out")
+    if options.combine and options.repeat < 2 and len(options.models) < 2:
+        raise InputInvalid("--combine: found for one judgement; expected --repeat or several models; leave it out")
+    if options.bases and len(options.bases) != len(options.models or (DEFAULT,)):
+        raise InputInvalid(
+            f"--base: {len(options.bases)} bases of {len(options.models) or 1} models; expected none, or one each in "
+            "order"
+        )
+    if options.max_tokens is not None and (not isinstance(options.max_tokens, int) or options.max_tokens < 1):
+        raise InputInvalid(f"--max-tokens: found {options.max_tokens}; expected a whole number from 1")
+    options.serving.checked()
+    Repetition(options.repeat, options.temperature, options.combine or "mean").checked()
+    calibration.checked_band(options.band or BAND)
+    return wanted
+
+
+def open_scorer(options: Options) -> Scorer | Ensemble:
+    """Open a metric with its models; nothing is loaded yet.
+
+    Raises InputInvalid for an option that the metric cannot have, ModelInvalid for a model that there is not.
+    """
+    wanted = checked(options)
+    needs_model = wanted.asks != "nothing" or wanted.needs_model
+    if needs_model and not options.models and not DEFAULT.exists():
+        raise ModelInvalid(
+            f"--model: missing, and there is no adapter ./{DEFAULT}; expected the folder of a model or "
+            "adapter, or NAME@http://host/v1; docs/tutorial.md says how to get one, `excam demo` needs none"
+        )
+    addresses = [parse(address) for address in options.models or (DEFAULT,)]
+    index = open_index(options.evidence) if options.evidence else None
+    models: list[OpenedModel | None] = [None]
+    if needs_model:
+        bases = options.bases or (None,) * len(addresses)
+        models = [_model(wanted, options, index, address, base) for address, base in zip(addresses, bases, strict=True)]
+    judges = [_judge(wanted, options, model, index) for model in models]
+    if len(judges) > 1 or options.repeat > 1:
+        how = Repetition(options.repeat, options.temperature, options.combine or "mean", options.band or BAND)
+        return Ensemble(judges, how)
+    return judges[0].sampled(options.temperature, 0) if options.temperature else judges[0]
+
+
+def _model(wanted: Metric, options: Options, index: Index | None, address: Address, base: Path | None) -> OpenedModel:
+    return open_model(
+        address,
+        base,
+        options.backend,
+        options.serving,
+        dtype=options.dtype,
+        probe=partial(first_request, wanted, options, index) if wanted.asks != "nothing" else None,
+    )
+
+
+def first_request(
+    wanted: Metric, options: Options, index: Index | None, model: OpenedModel
+) -> tuple[Generate, Sampling]:
+    """Return what a metric asks first about its example, and how; a short request for a metric without one.
+
+    Args:
+        wanted: the metric
+        options: how rows are scored
+        index: passages; None without evidence
+        model: that will be asked
+    """
+    how = Sampling(options.max_tokens or wanted.max_tokens, options.temperature, logprobs=wanted.probabilities)
+    ready, example = _prepared(wanted, options, model, index), Row("example", {**wanted.stand_ins, **wanted.example})
+    requests = Scorer(ready, model, how).first_requests(example) if wanted.example else ()
+    schema = '{"type": "object", "additionalProperties": false}' if wanted.sends_schema(options.judge) else ""
+    return next((request for request in requests if isinstance(request, Generate)), replace(SHORT, schema=schema)), how
+
+
+def _prepared(wanted: Metric, options: Options, model: OpenedModel | None, index: Index | None) -> Metric:
+    """Return a metric for its model, with the index, which it may read itself."""
+    return wanted.prepared(Setup(model, index, options.judge, options.qualification))
+
+
+def scorer_of(
+    wanted: Metric, options: Options, model: OpenedModel | None, index: Index | None, sampling: Sampling | None = None
+) -> Scorer:
+    """Return a metric with one model, and with passages; a job gives the sampling of its model's entry.
+
+    Args:
+        wanted: the metric
+        options: how rows are scored
+        model: that it asks; None for a metric that asks nothing
+        index: passages; None without evidence
+        sampling: of the model's entry; None: greedy, with the limit of tokens of options or metric
+    """
+    ready = _prepared(wanted, options, model, index)
+    scorer = Scorer(ready, model, sampling or Sampling(options.max_tokens or wanted.max_tokens))
+    return scorer.with_open_book(index) if index and not ready.reads_evidence else scorer
+
+
+def _judge(wanted: Metric, options: Options, model: OpenedModel | None, index: Index | None) -> Scorer:
+    """Return a metric with one model, and with the calibration that is given or lies beside its adapter.
+
+    One beside an adapter is of its plain judgements: with passages or sampled answers there is none.
+    """
+    scorer = scorer_of(wanted, options, model, index)
+    ready = scorer.metric
+    beside = model.folder / calibration.FILE if model and model.tuned and model.folder else None
+    plain = not (options.evidence or options.temperature or ready.reads_evidence) and wanted.name == "excam"
+    file = options.calibration or (beside if beside and plain and beside.exists() else None)
+    if file is None and options.band:
+        raise InputInvalid("--band: no calibration to use it with; expected one; give --calibration, or leave it out")
+    return scorer.with_calibration(file, options.band or BAND) if file else scorer
