@@ -354,7 +354,7 @@ Attempt = Callable[..., None]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a request that a server may refuse, by its name in `server_options.without`."""
+    """A part of a request that a server may refuse, by its name in `without`."""
 
     name: str
     line: str  # for people, once it is left out
