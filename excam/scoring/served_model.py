@@ -339,12 +339,9 @@ SETTINGS: dict[str, dict[str, Any]] = {  # without a part of requests that is no
 
 
 def without(server: Server, *parts: str) -> Server:
-    """Return the settings of a server without these parts of requests: of OMITTED, the limit, or an answer at once."""
+    """Return the settings of a server without these parts of requests: of OMITTED, or the limit."""
     for name in parts:
-        changed = SETTINGS.get(name) or {"omit": [*server.omit, name]}
-        if name == "stream":
-            changed = {"request_fields": {**server.request_fields, "stream": True}}
-        server = server.model_copy(update=changed)
+        server = server.model_copy(update=SETTINGS.get(name) or {"omit": [*server.omit, name]})
     return server
 
 
@@ -370,7 +367,6 @@ SCHEMA = Part(
     "response_format|json_schema|schema|structured|guided|grammar",
 )
 SYSTEM = Part("system", "the server takes no system messages; they begin the user's first one")
-STREAM = Part("stream", "answers are read from a stream, the only form that the server has")
 
 
 def negotiate(server: Server, request: Generate, sampling: Sampling, attempt: Attempt) -> tuple[Server, list[Part]]:
@@ -391,7 +387,6 @@ def negotiate(server: Server, request: Generate, sampling: Sampling, attempt: At
     parts += [SCHEMA] if request.schema and server.structure else []
     asks_system = server.system and any(message.role == "system" for message in request.messages)
     parts += [SYSTEM] if asks_system else []
-    parts += [STREAM] if STREAM.name not in server.request_fields else []
     left_out: list[Part] = []
     whole = server
     first = refusal = _refusal(server, attempt)

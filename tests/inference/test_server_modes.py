@@ -75,12 +75,6 @@ def refusing(is_refused, step, answer=CLEAN):
     return lambda body: step if is_refused(body) else answer
 
 
-def stream(*pieces, field="delta", last="data: [DONE]"):
-    """A stream of server-sent events, each with a piece of a message."""
-    events = [f"data: {json.dumps({'choices': [{'index': 0, field: piece}]})}" for piece in pieces]
-    return 200, "\n\n".join([": waiting", *events, last, ""]).encode()
-
-
 def with_choice(body, **choice):
     """A completion whose choice has other fields."""
     return 200, {**body[1], "choices": [{**body[1]["choices"][0], **choice}]}
@@ -108,10 +102,6 @@ TAKEN = {  # mode, what the signature says is left out
     "no log-probabilities": (refusing(lambda body: "logprobs" in body, wrong(400, "not here")), "logprobs:none"),
     "parts": (right([{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": TEXT}], tokens=[]), ""),
     "a function": (right(None, "tool_calls", [], tool_calls=[{"function": {"arguments": TEXT}}]), ""),
-    "a stream": (stream({"content": TEXT[:9]}, {"content": TEXT[9:]}), ""),
-    "a stream of a function": (stream(*({"tool_calls": [{"index": 0, "function": {"arguments": part}}]}
-                                        for part in (TEXT[:9], TEXT[9:]))), ""),
-    "a stream if asked": (refusing(lambda body: "stream" not in body, wrong(400, "set stream"), stream({"content": TEXT})), ""),
 }  # fmt: skip
 LEFT_OUT = re.compile(r"limit:\w+|omit:[\w,]+|system:none|structure:none|logprobs:none")
 
@@ -158,12 +148,6 @@ def test_a_row_that_is_refused_fails_with_the_words_of_the_server(run, status, m
     [
         (with_choice(right(None, reasoning_content="hm " * 9), finish_reason="length"), "truncated", 1),
         (right("", tokens=[], reasoning_content=f"So: {TEXT}"), "empty", 1),
-        (stream(), "refused: HTTP 200: no choices in the answer", 3),
-        (
-            stream({"content": TEXT}, last=""),
-            "refused: HTTP 200: the answer is an error: the stream ended in its middle",
-            3,
-        ),
         (right('{"errors": [], "expl', finish="length"), "truncated", 1),
         (with_choice(CLEAN, error={"message": "died"}), "refused: HTTP 200: the answer is an error: died", 3),
     ],

@@ -39,38 +39,12 @@ class NoAnswer(Exception):
 
 
 def parse(body: bytes) -> Any:
-    """Return the JSON value of a response, or of a stream: UTF-8 with or without a byte order mark, else Latin-1."""
+    """Return the JSON value of a response: UTF-8 with or without a byte order mark, else Latin-1."""
     try:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = body.decode("latin-1")
-    events = [line.removeprefix("data:").strip() for line in text.split("\n") if line.startswith("data:")]
-    return _streamed(events) if events and not text.lstrip().startswith(("{", "[")) else json.loads(text)
-
-
-def _streamed(events: Sequence[str]) -> Any:
-    """Return the completion whose pieces are the events of a stream; an error if its end is missing."""
-    body: dict[str, Any] = {}
-    choice: dict[str, Any] = {}
-    for event in (json.loads(event) for event in events if event != "[DONE]"):
-        body |= {name: value for name, value in event.items() if value}
-        for piece in (piece for piece in event.get("choices") or () if not piece.get("index")):
-            message = piece.get("message") or piece.get("delta")
-            choice = _joined(choice, {"message": message, "logprobs": piece.get("logprobs")})
-            choice |= {name: piece[name] for name in ("finish_reason", "error") if piece.get(name)}
-    if choice and events[-1] != "[DONE]" and not choice.get("finish_reason"):
-        choice["error"] = "the stream ended in its middle"
-    return body | {"choices": [choice] if choice else []}
-
-
-def _joined(value: Any, more: Any) -> Any:
-    """Return a value of a stream with the next piece of it: texts and lists grow, objects do so field by field."""
-    if isinstance(value, dict) and isinstance(more, dict):
-        return {**value, **{name: _joined(value.get(name), piece) for name, piece in more.items()}}
-    if isinstance(value, list) and isinstance(more, list):
-        is_call = bool(more) and isinstance(more[0], dict) and more[0].get("index") == 0 and len(value) == 1
-        return [_joined(value[0], more[0])] if is_call else value + more
-    return value + more if isinstance(value, str) and isinstance(more, str) else value if more is None else more
+    return json.loads(text)
 
 
 def response_format(schema: str) -> dict[str, Any]:
