@@ -116,10 +116,6 @@ class Model(Section):
     context: int | None = Field(
         default=None, ge=128, description="maximum of prompt and answer in tokens; by default the model's limit"
     )
-    overflow: Literal["refuse", "shorten"] = Field(
-        default="refuse",
-        description="a prompt that leaves less than max_tokens: refuse it, or shorten the answer",
-    )
     dtype: Literal["auto", "bfloat16", "float16", "float32"] = Field(
         default="bfloat16", description="auto: float32 on a processor that has no arithmetic in bfloat16, else bfloat16"
     )

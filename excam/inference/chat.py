@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from excam.core.exceptions import InputInvalid, ModelInvalid
 from excam.core.provenance import say
@@ -121,22 +121,12 @@ def stop_ids(tokenizer: ChatTokenizer, generation_config: Any) -> frozenset[int]
     return frozenset(token_id for token_id in token_ids if isinstance(token_id, int))
 
 
-def answer_budgets(
-    prompts: Iterable[int], max_tokens: int, context: int, overflow: Literal["refuse", "shorten"]
-) -> list[int]:
-    """Return the maximum answer length for each prompt length; 0 if the prompt is refused.
-
-    A prompt that leaves fewer than `max_tokens` of the context is refused or, with "shorten", gets an answer of the
-    remaining length. In both cases the number of such prompts is printed first.
-    """
-    left = [context - prompt for prompt in prompts]
-    short = [room for room in left if room < max_tokens]
-    if short:
-        what = "are refused" if overflow == "refuse" else f"get what is left; {sum(room < 1 for room in short)} refused"
-        say(f"{len(short)} of {len(left)} prompts leave less than {max_tokens} of {context} tokens: they {what}")
-    if overflow == "refuse":
-        return [max_tokens if room >= max_tokens else 0 for room in left]
-    return [max(0, min(room, max_tokens)) for room in left]
+def have_room(prompts: Sequence[Sequence[int]], max_tokens: int, context: int) -> list[bool]:
+    """Return for each prompt whether it leaves `max_tokens` of the context; say first how many do not."""
+    fits = [len(prompt) + max_tokens <= context for prompt in prompts]
+    if refused := fits.count(False):
+        say(f"{refused} of {len(fits)} prompts leave less than {max_tokens} of {context} tokens: they are refused")
+    return fits
 
 
 def max_positions(weights: Path) -> int | None:

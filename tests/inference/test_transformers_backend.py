@@ -188,17 +188,13 @@ def test_an_answer_does_not_depend_on_what_was_asked_before(weights):
     assert together == alone
 
 
-def test_a_long_prompt_gets_the_rest_of_the_context(weights, capsys):
-    long = [Generate((Message("user", "x" * length),)) for length in range(215, 235)]
-    backend = local.Backend(weights, dtype="float32", overflow="shorten")
+def test_a_prompt_that_leaves_too_little_room_is_refused_and_counted(weights, capsys):
+    long = [Generate((Message("user", "x" * length),)) for length in (*range(215, 235), 300)]
+    backend = local.Backend(weights, dtype="float32")
     *answers, short = completed(backend, [*long, REQUESTS[0]], Sampling(100))
-    used = [answer.prompt_tokens + answer.completion_tokens for answer in answers]
-    assert max(used) == 256  # cut where the context ends, not before, not after
-    assert {answer.finish for answer in answers} <= {"stop", "length"}
-    assert short.completion_tokens <= 100
-    said = "20 of 21 prompts leave less than 100 of 256 tokens: they get what is left; 0 refused"
-    assert said in capsys.readouterr().err
-    assert completed(backend, [Generate((Message("user", "x" * 300),))], Sampling(8))[0].finish == "refused"
+    assert {(answer.finish, answer.completion_tokens) for answer in answers} == {("refused", 0)}
+    assert 0 < short.completion_tokens <= 100
+    assert "21 of 22 prompts leave less than 100 of 256 tokens: they are refused" in capsys.readouterr().err
 
 
 def test_without_logprobs_only_the_numbers_are_missing(weights):

@@ -50,7 +50,7 @@ def open_shared(name: str, model: Model, files: Path, _rank: int | None) -> Back
 
 def _options(model: Model) -> dict[str, Any]:
     """Return the engine settings of an entry of `models:`, as arguments of `Backend`."""
-    return {name: getattr(model, name) for name in ("dtype", "context", "overflow", "serve", "thinking")}
+    return {name: getattr(model, name) for name in ("dtype", "context", "serve", "thinking")}
 
 
 class Likelihoods:
@@ -255,7 +255,6 @@ class Backend(Likelihoods):
         device: str | None = None,
         batch_tokens: int | None = None,
         context: int | None = None,
-        overflow: Literal["refuse", "shorten"] = "refuse",
         serve: Literal["lora", "merged"] = "lora",
         thinking: bool | None = None,
         identity: str = "",
@@ -274,7 +273,6 @@ class Backend(Likelihoods):
         self._base = partial(load_model, weights, dtype=dtype, device=device)
         super().__init__(self._base(adapter, serve=serve), tokenizer, context, batch_tokens, thinking)
         self._used = str(adapter or "")
-        self.overflow: Literal["refuse", "shorten"] = overflow
         self.stops = chat.stop_ids(self.tokenizer, self.model.generation_config)
         self.identity = identity or _content_identity(weights, adapter)
         self.settings: Mapping[str, Any] = {
@@ -315,15 +313,15 @@ class Backend(Likelihoods):
         self._forget()
         encoded = [self._encode(request.messages) for request in requests]
         prompts = [conversation.input_ids for conversation in encoded]
-        rooms = chat.answer_budgets(map(len, prompts), sampling.max_tokens, self.context, self.overflow)
-        if refused := [at for at, room in enumerate(rooms) if not room]:
+        fits = chat.have_room(prompts, sampling.max_tokens, self.context)
+        if refused := [at for at, has_room in enumerate(fits) if not has_room]:
             yield [(at, Completion("", None, None, "refused", len(prompts[at]), 0)) for at in refused]
         prefixes = self._shared_prefixes(encoded)
         longest = defaultdict[tuple[int, ...], int](int)
         for prefix, prompt in zip(prefixes, prompts, strict=True):
             longest[prefix] = max(longest[prefix], len(prompt))
         order = sorted(
-            (at for at, room in enumerate(rooms) if room),
+            (at for at, has_room in enumerate(fits) if has_room),
             key=lambda at: (-longest[prefixes[at]], prefixes[at], -len(prompts[at])),
         )
         while order:
@@ -332,9 +330,7 @@ class Backend(Likelihoods):
             batch = [at for at in order[:rows] if prefixes[at] == prefix]
             order = order[len(batch) :]
             chances = [Random(request_seed(requests[at], sampling)) for at in batch]
-            answers = self._decode(
-                [prompts[at] for at in batch], prefix, [rooms[at] for at in batch], chances, sampling
-            )
+            answers = self._decode([prompts[at] for at in batch], prefix, chances, sampling)
             yield [
                 (
                     at,
@@ -357,7 +353,6 @@ class Backend(Likelihoods):
         self,
         prompts: Sequence[Sequence[int]],
         prefix: tuple[int, ...],
-        rooms: Sequence[int],
         chances: Sequence[Random],
         sampling: Sampling,
     ) -> list[tuple[list[int], list[float]]]:
@@ -373,7 +368,7 @@ class Backend(Likelihoods):
         positions = (mask.cumsum(-1) - 1).clamp(min=0)[:, len(prefix) :]
         with torch.inference_mode():
             cache = self._after_prefix(prefix, len(rows))
-            for done in range(1, max(rooms) + 1):
+            for done in range(1, sampling.max_tokens + 1):
                 out = self.model(
                     input_ids=ids,
                     attention_mask=mask,
@@ -389,8 +384,7 @@ class Backend(Likelihoods):
                 for row, token, score in zip(rows, tokens, scores, strict=True):
                     answers[row][0].append(token)
                     answers[row][1].append(score)
-                going = zip(rows, tokens, strict=True)
-                keep = [at for at, (row, token) in enumerate(going) if token not in self.stops and done < rooms[row]]
+                keep = [at for at, token in enumerate(tokens) if token not in self.stops and done < sampling.max_tokens]
                 if not keep:
                     break
                 ids, positions, cache = chosen, positions[:, -1:] + 1, out.past_key_values

@@ -56,7 +56,7 @@ def open_shared(name: str, model: Model, files: Path, rank: int | None) -> Backe
 
 def _options(model: Model) -> dict[str, Any]:
     """Return the engine settings of an entry of `models:`, as arguments of `Backend`."""
-    names = ("dtype", "context", "overflow", "serve", "quantization", "engine", "gpus", "thinking")
+    names = ("dtype", "context", "serve", "quantization", "engine", "gpus", "thinking")
     return {name: getattr(model, name) for name in names}
 
 
@@ -73,7 +73,6 @@ class Backend:
         *,
         dtype: str = "bfloat16",
         context: int | None = None,
-        overflow: Literal["refuse", "shorten"] = "refuse",
         serve: Literal["lora", "merged"] = "lora",
         quantization: str | None = None,
         engine: Mapping[str, Any] | None = None,
@@ -101,7 +100,6 @@ class Backend:
         self.tokenizer = chat.load_tokenizer(weights)
         self._encode = partial(chat.encode, self.tokenizer, thinking=thinking)
         self.stops = chat.stop_ids(self.tokenizer, generation_config(weights))
-        self.overflow: Literal["refuse", "shorten"] = overflow
         self.identity = identity
         self._runs = 0
         tuned = adapter is not None or rank is not None
@@ -175,23 +173,23 @@ class Backend:
         unfinished ones. Raise ModelInvalid if the engine fails or refuses the sampling settings.
         """
         prompts = [self._encode(request.messages).input_ids for request in requests]
-        rooms = chat.answer_budgets(map(len, prompts), sampling.max_tokens, self.context, self.overflow)
-        if refused := [at for at, room in enumerate(rooms) if not room]:
+        fits = chat.have_room(prompts, sampling.max_tokens, self.context)
+        if refused := [at for at, has_room in enumerate(fits) if not has_room]:
             yield [(at, Completion("", None, None, "refused", len(prompts[at]), 0)) for at in refused]
         jobs = (
-            (at, prompts[at], self._parameters(requests[at], sampling, room)) for at, room in enumerate(rooms) if room
+            (at, prompts[at], self._parameters(requests[at], sampling)) for at, has_room in enumerate(fits) if has_room
         )
         for finished in self._stream(jobs):
             yield [(at, self._completion(output, sampling)) for at, output in finished]
 
-    def _parameters(self, request: Generate, sampling: Sampling, room: int) -> Any:
+    def _parameters(self, request: Generate, sampling: Sampling) -> Any:
         from vllm import SamplingParams  # pyright: ignore
         from vllm.exceptions import VLLMValidationError  # pyright: ignore
         from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams  # pyright: ignore
 
         try:
             return SamplingParams(
-                max_tokens=room,
+                max_tokens=sampling.max_tokens,
                 temperature=sampling.temperature,
                 top_p=sampling.top_p,
                 top_k=sampling.top_k,
