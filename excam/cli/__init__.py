@@ -14,7 +14,6 @@ from excam.core.release import VERSION
 
 COMMANDS = {  # in the order of the help: a function, or a group of commands
     "demo": "error_reports.demo.command:demo",
-    "read": "error_reports.read_command:read",
     "score": "cli.score_commands:score",
     "explain": "cli.score_commands:explain",
     "calibrate": "cli.calibrate_commands:calibrate",

@@ -353,49 +353,6 @@ def test_the_input_is_not_written_over(backend):
     assert backend.asked == []
 
 
-# --- read
-
-
-def test_read_a_report():
-    result = excam("read", stdin=b"Sure:\n```json\n" + report.write(FOUND).encode() + b"\n```\n")
-    assert result.exit_code == 0
-    read = json.loads(result.stdout)
-    error = {
-        "where": "output",
-        "span": "Sushi",
-        "severity": "major",
-        "type": "incorrect answer",
-        "start": -1,
-        "end": -1,
-    }
-    assert read["errors"][0] == error
-    assert read["explanation"] == FOUND.explanation
-    assert result.stderr == "excam: overlooked: fence, prose\n"
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        (b"", "empty"),
-        (b"\xff\xfe\x00garbage", "no-json"),
-        (b"{}", "wrong-schema"),
-        (b'{"errors": [], "explanation": ""} ' * 400_000, "too-long"),
-    ],
-)
-def test_read_what_is_no_report(text, reason):
-    """Never an empty report, which would be the best of all."""
-    result = excam("read", stdin=text)
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr == f"excam: unreadable: {reason}\n"
-
-
-def test_read_bytes_that_are_no_text():
-    broken = report.write(Report((CulturalError("output", "caf?", "minor", "t"),), "x")).encode().replace(b"?", b"\xe9")
-    result = excam("read", stdin=broken)
-    assert json.loads(result.stdout)["errors"][0]["span"] == "caf\ufffd"
-    assert json.loads(excam("read", stdin=broken, charset="ascii").stdout)["errors"][0]["span"] == "caf\ufffd"
-
-
 # --- list, lock, help
 
 
@@ -448,7 +405,7 @@ def test_lock_says_what_changed(monkeypatch):
 def test_without_a_command_comes_help():
     shown = excam()
     assert shown.exit_code == 2
-    assert all(command in shown.output for command in ("score", "read", "list", "lock"))
+    assert all(command in shown.output for command in ("score", "list", "lock"))
 
 
 def test_the_help_imports_no_command():
@@ -473,8 +430,6 @@ def test_the_help_lists_a_command_by_its_own_help(name):
 def test_as_a_program():
     """The exit code and the streams of a real process."""
     command = [sys.executable, "-m", "excam"]
-    done = subprocess.run([*command, "read"], input=b"no error", capture_output=True, cwd=ROOT, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (1, b"", b"excam: unreadable: no-json\n")
     done = subprocess.run([*command, "score", "absent"], capture_output=True, cwd=ROOT, check=False)
     said = [line for line in done.stderr.splitlines() if not line.startswith(b"using ")]  # where there are results
     assert (done.returncode, done.stdout, len(said)) == (2, b"", 1)
