@@ -25,8 +25,6 @@ from excam.core.provenance import say
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 LOCKS = "EXCAM_GPU_LOCKS"  # variable with another folder, e.g. one that containers share
 FOLDER = "/tmp/excam-gpus"  # noqa: S108 - the same for all processes of the machine; has only empty files
-DRIVER = Path("/proc/driver/nvidia/version")
-DRIVER_VERSION = re.compile(r"\b\d{3}\.[\d.]+\b")  # of a driver, e.g. 580.65.06
 # Counted by CUDA itself: NVML, which torch prefers, also counts GPUs that an old driver cannot use.
 COUNT_PROGRAM = """
 import torch
@@ -72,7 +70,7 @@ def refuse_unusable(
     """Raise ModelInvalid if the torch of an environment cannot use `wanted` GPUs; without torch, do nothing.
 
     The check runs in a subprocess, because CUDA reads its variables at first use, and an engine cannot start processes
-    after that. The message names the driver and the CUDA version of torch; `instead` says how to use the CPU. Falling
+    after that. The message names the CUDA version of torch; `instead` says how to use the CPU. Falling
     back to the CPU silently would turn minutes into days. `python` is the program of the environment.
     """
     if not wanted or (answer := _torch_facts(python)) is None:
@@ -80,22 +78,13 @@ def refuse_unusable(
     version, cuda, count = answer
     if int(count) >= wanted:
         return
-    driver = _driver()
     built = "a CPU build" if cuda == "none" else f"built for CUDA {cuda}"
+    remedy = "./setup.sh core-cuda or vllm-cuda makes the environment for cards"
+    if cuda != "none":
+        remedy = f"a driver for that CUDA (13 needs R580), or other cards in {VISIBLE}"
     raise ModelInvalid(
-        f"torch {version} ({built}) sees {count} GPUs; expected {wanted}; driver: {driver}; {_remedy(cuda, driver)}, "
-        f"or {instead} to run on the CPU"
+        f"torch {version} ({built}) sees {count} GPUs; expected {wanted}; {remedy}, or {instead} to run on the CPU"
     )
-
-
-def _remedy(cuda: str, driver: str) -> str:
-    if cuda == "none":
-        return "make the environment for cards (./setup.sh core-cuda, ./setup.sh vllm-cuda)"
-    if driver == "none":
-        return "run it where there are cards and their driver"
-    if VISIBLE in os.environ:
-        return f"look at {VISIBLE}={os.environ[VISIBLE]}, and whether the driver is one for that CUDA"
-    return "have a driver for that CUDA installed (13 needs R580 or newer)"
 
 
 def _torch_facts(python: str | Path) -> list[str] | None:
@@ -106,15 +95,6 @@ def _torch_facts(python: str | Path) -> list[str] | None:
     except subprocess.TimeoutExpired:
         return None
     return facts if len(facts) == 3 else None
-
-
-def _driver() -> str:
-    """Return the version of the GPU driver, "none" if there is none."""
-    with suppress(OSError):
-        if match := DRIVER_VERSION.search(DRIVER.read_text(encoding="utf-8", errors="replace")):
-            return match[0]
-    match = DRIVER_VERSION.search(nvidia_smi("--query-gpu=driver_version", "--format=csv,noheader")[1])
-    return match[0] if match else "none"
 
 
 def nvidia_smi(*words: str) -> tuple[int, str]:

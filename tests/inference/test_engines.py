@@ -106,10 +106,9 @@ def test_an_environment_that_has_vllm_is_its_own(monkeypatch):
 def test_a_card_that_vllms_torch_cannot_use_is_one_line(environment, tmp_path, monkeypatch):
     """The torch of that environment is asked, not the one of this."""
     monkeypatch.setenv(gpus.VISIBLE, "0")
-    monkeypatch.setattr(gpus, "DRIVER", tmp_path / "absent")
     environment.write_text("#!/bin/sh\necho 3.4 none 0\n")
     environment.chmod(0o755)
     folder = tiny.model(tmp_path / "tiny-model")
     line = line_of(ModelInvalid, excam.load, folder)
-    assert line.startswith("torch 3.4 (a CPU build) sees 0 GPUs; expected 1; driver: ")
+    assert line.startswith("torch 3.4 (a CPU build) sees 0 GPUs; expected 1; ./setup.sh")
     assert line.endswith("or give --backend transformers, or set CUDA_VISIBLE_DEVICES= (nothing) to run on the CPU")

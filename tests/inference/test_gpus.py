@@ -252,7 +252,7 @@ def without_cards(*words, **env):
 
 
 TOLD = (
-    r"\w+: torch \S+ \((a CPU build|built for CUDA [\d.]+)\) sees 0 GPUs; expected (\d); driver: none; (make the|run it) "
+    r"\w+: torch \S+ \((a CPU build|built for CUDA [\d.]+)\) sees 0 GPUs; expected (\d); (\./setup|a driver) "
     r".*, or (set .*) to run on the CPU\n"
 )
 
@@ -281,27 +281,18 @@ def test_training_on_cards_that_torch_does_not_see_is_one_line(machine):
 
 
 @pytest.mark.parametrize(
-    ("cuda", "seen", "installed", "listed", "line"),
+    ("cuda", "seen", "line"),
     [
-        ("'13.0'", 2, "580.65.06", None, None),
-        ("'13.0'", 0, "535.104.05", None, "driver: 535.104.05; have a driver for that CUDA installed (13 needs"),
-        ("'13.0'", 1, "580.65.06", "0", "sees 1 GPUs; expected 2; driver: 580.65.06; look at CUDA_VISIBLE_DEV"),
-        ("None", 0, "580.65.06", None, "(a CPU build) sees 0 GPUs; expected 2; driver: 580.65.06; make the"),
+        ("'13.0'", 1, "(built for CUDA 13.0) sees 1 GPUs; expected 2; a driver for that CUDA (13 needs"),
+        ("None", 0, "(a CPU build) sees 0 GPUs; expected 2; ./setup.sh core-cuda"),
     ],
 )
-def test_what_is_told_names_driver_and_cuda(machine, monkeypatch, cuda, seen, installed, listed, line):
-    """With fakes of torch, where it is installed, and for the driver's own program."""
+def test_what_is_said_names_the_cuda_of_torch(machine, monkeypatch, cuda, seen, line):
+    """With a fake of torch, where it is installed."""
     stand_in_torch(machine, monkeypatch, cuda, seen)
-    driver(machine, installed)
-    monkeypatch.setattr(gpus, "DRIVER", machine / "absent")
-    monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
-    if listed is not None:
-        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", listed)
-    if line is None:
-        return gpus.refuse_unusable(2)
     with pytest.raises(ModelInvalid, match=re.escape(line)):
         gpus.refuse_unusable(2)
-    return gpus.refuse_unusable(0)
+    gpus.refuse_unusable(seen)
 
 
 def stand_in_torch(machine, monkeypatch, cuda, seen):

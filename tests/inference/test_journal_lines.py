@@ -1,9 +1,6 @@
 """The journal line by line: where a partial one begins, what is kept, dropped and counted."""
 
-import os
-
 import pytest
-from journal_contents import Contents, contents
 from test_journal import Counted, request, said
 
 from excam.config import Price
@@ -59,11 +56,6 @@ def test_digests_keep_their_length():
     assert len(journal._check(b"a", BY.encode(), b"{}")) == 16
 
 
-def test_a_journal_makes_its_folders(tmp_path):
-    Journal(tmp_path / "a" / "b" / "j.jsonl").add("m", {"a": said("a")})
-    assert len(Journal(tmp_path / "a" / "b" / "j.jsonl")) == 1
-
-
 def test_lines_are_numbered_from_one_and_the_last_may_be_partial(tmp_path):
     path = write_data(tmp_path / "j.jsonl", lines("a") + b"damaged\n" + lines("b")[:-1])
     entries = list(journal.read(path))
@@ -86,35 +78,6 @@ def test_the_first_answer_to_a_key_stays(tmp_path):
     kept = InMemory()
     kept.add("m", {"a": said("a")})
     assert (len(kept), kept["a"].text) == (1, "a")
-
-
-def test_a_line_may_be_written_in_parts(tmp_path, monkeypatch):
-    path = tmp_path / "j.jsonl"
-    write, calls = os.write, []
-
-    def part(file: int, data: bytes) -> int:
-        calls.append(len(data))
-        return write(file, data[:100])
-
-    monkeypatch.setattr(os, "write", part)
-    Journal(path).add("m", {"a": said("a")})
-    assert len(calls) > 1
-    assert Journal(path)["a"].text == "a"
-
-
-def test_contents_are_counted(tmp_path):
-    other = journal._digest("other")
-    data = lines("a", "b") + lines("a", by=other) + b"damaged\n" + lines("c", by=other)
-    told = contents(write_data(tmp_path / "j.jsonl", data + b"{"))
-    assert {name: len(answers) for name, answers in told.answers.items()} == {"m": 2, other: 1}, (
-        "an unknown digest names itself"
-    )
-    assert (told.duplicates, told.damaged, told.partial) == (1, (6,), True)
-    assert not contents(write_data(tmp_path / "j.jsonl", data)).partial
-    assert contents(write_data(tmp_path / "j.jsonl", b"")) == Contents({}, 0, (), False)
-    assert contents(write_data(tmp_path / "j.jsonl", b"{")).partial
-    with pytest.raises(ArtifactBroken, match="no such journal"):
-        contents(tmp_path / "none.jsonl")
 
 
 class Failing(fake.Backend):

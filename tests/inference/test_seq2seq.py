@@ -5,7 +5,7 @@ from late import torch, transformers
 
 from excam.config import Model
 from excam.core.exceptions import ModelInvalid
-from excam.inference import Choose, Generate, Message, Sampling
+from excam.inference import Generate, Message, Sampling
 from excam.inference.backends import seq2seq
 
 pytestmark = pytest.mark.variants
@@ -136,20 +136,6 @@ def test_a_row_does_not_depend_on_the_others_of_its_batch(folders, kind):
         together = answers(backend, [asked(text) for text in TEXTS], temperature=temperature)
         alone = [answers(backend, [asked(text)], temperature=temperature)[0] for text in TEXTS]
         assert [answer.text for answer in together] == [answer.text for answer in alone]
-
-
-@pytest.mark.parametrize("kind", LANGUAGES)
-def test_choose_prefers_the_greedy_answer(folders, kind):
-    backend = seq2seq.Backend(folders[kind], LANGUAGES[kind])
-    messages = (Message("user", TEXTS[1]),)
-    (((_, choice),),) = list(backend.choose([Choose(messages, ("a", "b", "c"))]))
-    source = torch.tensor([backend._encode(messages)])
-    with torch.inference_mode():
-        logits = backend.model(input_ids=source, decoder_input_ids=torch.tensor([list(backend.start)])).logits[0, -1]
-    first = [backend._text_ids(option)[0] for option in ("a", "b", "c")]
-    if all(size == 1 for size in choice.tokens):
-        assert list(choice.logprobs) == pytest.approx(logits.float().log_softmax(-1)[first].tolist(), abs=1e-4)
-    assert all(value < 0 for value in choice.logprobs)
 
 
 def test_a_text_that_does_not_fit_is_refused(folders):

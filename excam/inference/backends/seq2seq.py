@@ -103,24 +103,8 @@ class Backend:
             ]
 
     def choose(self, requests: Sequence[Choose]) -> Iterator[list[tuple[int, Choice]]]:
-        """Yield one batch per request: the log-probability of each option as the beginning of the translation."""
-        import torch
-
-        for at, request in enumerate(requests):
-            source = self._encode(request.messages)
-            options = [self._text_ids(option) for option in request.options]
-            if max(len(source), *map(len, options)) > self.context:
-                yield [(at, Choice(None, None, len(source)))]
-                continue
-            sums = []
-            for option in options:
-                ids, mask = self._padded([source])
-                decoder_ids = torch.tensor([[*self.start, *option[:-1]]], device=self.device)
-                with torch.inference_mode():
-                    logits = self.model(input_ids=ids, attention_mask=mask, decoder_input_ids=decoder_ids).logits
-                scores = logits[0, len(self.start) - 1 :].float().log_softmax(-1)
-                sums.append(sum(float(scores[place, token]) for place, token in enumerate(option)))
-            yield [(at, Choice(tuple(sums), tuple(map(len, options)), len(source)))]
+        """Raise ModelInvalid: it translates and judges nothing."""
+        raise ModelInvalid("backend seq2seq: found a request for likelihoods; expected texts to translate")
 
     def _encode(self, messages: Sequence[Message]) -> list[int]:
         """Return the ids of the last message, with the marks of its language and of its end."""
