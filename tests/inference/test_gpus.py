@@ -252,7 +252,7 @@ def without_cards(*words, **env):
 
 
 TOLD = (
-    r"\w+: torch \S+ \((a CPU build|built for CUDA [\d.]+)\) sees 0 GPUs; expected (\d); (\./setup|a driver) "
+    r"\w+: torch \S+ \((a CPU build|built for CUDA [\d.]+)\) sees 0 GPUs; expected (\d); (\./setup\.sh|a driver) "
     r".*, or (set .*) to run on the CPU\n"
 )
 
