@@ -1,17 +1,14 @@
-"""What judges with documents are worth, each beside the fair floors on equal rows.
+"""What judges with documents are worth, each beside the fair floors on equal rows: those of XQuAD.
 
     python -m bench.reading --reading FOLDER --judges words reader --to docs/results/reading.csv
 
-`--reading` has XQuAD and WiCE as `bench.reading_rows` says. Judges are `words` (no model) and models as `excam score
---model` takes them. The fair floors of `excam.error_reports.floors` are judges, too. Printed are the shares of right
-answers by what a judge without a threshold says of dev rows.
+`--reading` has files as `excam.error_reports.reading_rows` reads them. Judges are `words` (no model) and models as
+`excam score --model` takes them. The fair floors of `excam.error_reports.floors` are judges, too. Printed are the
+shares of right answers by what a judge says of dev rows.
 
-A threshold is chosen on the set's dev rows, else on one half of the groups for the other. Scaled accuracy is
-2 * accuracy - 1; a row without a verdict counts as half right. Intervals: 95 %, bootstrap over paragraphs or claims; a
-difference is paired. At equal coverage a floor keeps as many of its most certain rows as the judge decides. Of claims
-those words are marked that passages hold in no form; of long texts the sentences with the smallest share of words that
-passages about their cultures hold in any form, by the threshold that finds most of what is wrong among those that
-report at least `PRECISE` rightly. Speed is by processor time.
+Of floors a threshold is chosen on the dev rows. Scaled accuracy is 2 * accuracy - 1; a row without a verdict counts as
+half right. Intervals: 95 %, bootstrap over paragraphs; a difference is paired. At equal coverage a floor keeps as many
+of its most certain rows as the judge decides. Speed is by processor time.
 """
 
 from __future__ import annotations
@@ -31,13 +28,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.processes import ROOT
-from bench.reading_rows import SETS, Row, parts
 from excam.core import tables
 from excam.core.hash_order import digest
-from excam.error_reports import content_words, floors, readers, relevance
+from excam.core.language_identity import code_name
+from excam.error_reports import floors, readers, reading_rows
 from excam.error_reports.judges import grounded
 from excam.error_reports.metrics import BY_EVIDENCE
-from excam.error_reports.records import Sample, unlabelled
+from excam.error_reports.records import unlabelled
 from excam.inference import Answer, Flow, Request, Sampling, journal
 from excam.inference.journal import InMemory
 from excam.inference.run import run
@@ -49,17 +46,71 @@ from excam.stats.clusters import cluster_numbers
 COLUMNS = ("topic", "what", "value", "low", "high", "n", "command", "commit_or_date")
 NOT_ENGLISH = "all but English"
 FLOORS = tuple(floors.FLOORS)
-IN_ANY_FORM = "words in any form"  # of parts of a text
-PRECISE = 0.8  # of reported sentences, those that are wrong, in the rows that choose a threshold
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An answer to judge. `right`: whether its passages make it right, None where they do not decide.
+
+    `group` is what an interval draws; `expected` the right answer. `fit` rows choose thresholds and are not counted.
+    """
+
+    id: str
+    group: str
+    language: str
+    question: str
+    text: str
+    passages: tuple[str, ...]
+    right: bool | None
+    expected: str = ""
+    fit: bool = False
+
+
+def xquad(folder: Path) -> list[Row]:
+    """Return each question with its right answer and another of its paragraph; half of these are to fit on."""
+    lines = list(reading_rows.lines(sorted(folder.glob("xquad.*"))))
+    key = lambda line: (line.language, line.paragraph, line.instruction)  # noqa: E731
+    answers = {key(line): line.output for line in lines if line.label == "right"}
+    return [
+        Row(
+            id=f"{line.language}/{line.id}",
+            group=str(line.paragraph),
+            language=code_name(line.language),
+            question=line.instruction,
+            text=line.output,
+            passages=(line.passage,),
+            right=line.label == "right",
+            expected=answers.get(key(line), ""),
+            fit=int(line.paragraph) // 2 % 2 == 0,
+        )
+        for line in lines
+    ]
+
+
+def undecided(folder: Path) -> list[Row]:
+    """Return the same with the passage of another paragraph, which holds neither answer."""
+    rows = xquad(folder)
+    passages = defaultdict[str, dict[str, None]](dict)
+    for row in rows:
+        passages[row.language][row.passages[0]] = None
+    return [replace(row, passages=(_other(row, list(passages[row.language])),), right=None, fit=False) for row in rows]
+
+
+def _other(row: Row, passages: Sequence[str]) -> str:
+    start = passages.index(row.passages[0]) + 1 + int(digest(1, "other", row.group), 16) % (len(passages) - 1)
+    order = (passages[(start + at) % len(passages)] for at in range(len(passages)))
+    return next(text for text in order if row.text not in text and row.expected not in text)
+
+
+SETS: Mapping[str, Callable[[Path], list[Row]]] = {"xquad": xquad, "undecided xquad": undecided}
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What a judge says of a row: a score (higher: rather right), None if it has none; its verdict; marked words."""
+    """What a judge says of a row: a score (higher: rather right), None if it has none; its verdict."""
 
     score: float | None
     verdict: bool | None = None
-    marked: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -70,7 +121,6 @@ class Answers:
     judged: Sequence[Judged]
     fitted: bool = False
     seconds: float = 0.0
-    parts: bool = False  # of texts, of which those that are wrong are looked for
 
     @cached_property
     def scores(self) -> NDArray[np.float64]:
@@ -78,8 +128,11 @@ class Answers:
 
     @cached_property
     def margins(self) -> NDArray[np.float64]:
-        """Return how far scores are from their threshold."""
-        return self.scores - self.thresholds() if self.fitted else self.scores
+        """Return how far scores are from their threshold, which dev rows give."""
+        if not self.fitted:
+            return self.scores
+        fit = np.array([row.fit for row in self.rows])
+        return self.scores - threshold(self.scores[fit], np.array([bool(row.right) for row in self.rows])[fit])
 
     @cached_property
     def verdicts(self) -> NDArray[np.float64]:
@@ -88,49 +141,28 @@ class Answers:
             return np.array([np.nan if row.verdict is None else float(row.verdict) for row in self.judged])
         return np.where(np.isnan(self.scores), np.nan, (self.margins >= 0).astype(float))
 
-    def thresholds(self) -> NDArray[np.float64]:
-        """Return for each row the threshold that rows of other groups give: dev rows, else those of the other half."""
-        scores, right = self.scores, np.array([bool(row.right) for row in self.rows])
-        fit = np.array([row.fit for row in self.rows])
-        if fit.any():
-            return np.full(len(scores), threshold(scores[fit], right[fit], of_parts=self.parts))
-        half = np.array([int(digest(0, "half", row.group)[:8], 16) % 2 for row in self.rows])
-        known = np.array([row.right is not None for row in self.rows])
-        others = [known & (half != own) for own in (0, 1)]
-        by_half = [threshold(scores[other], right[other], of_parts=self.parts) for other in others]
-        return np.array(by_half)[half]
 
-
-def threshold(scores: NDArray[np.float64], right: NDArray[np.bool_], *, of_parts: bool = False) -> float:
-    """Return the threshold with the most right verdicts, the middle of the best ones; right is from it on.
-
-    `of_parts`: that with most of what is wrong below it, of which at least `PRECISE` is.
-    """
+def threshold(scores: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
+    """Return the threshold with the most right verdicts, the middle of the best ones; right is from it on."""
     known = ~np.isnan(scores)
-    if not known.any():
-        return 0.0
     places = np.unique(np.quantile(scores[known], np.linspace(0, 1, 101)))
-    said, is_right = scores[known, None] >= places, right[known, None]
-    hits = (said == is_right).mean(axis=0)
-    if of_parts:
-        both_wrong = (~said & ~is_right).sum(axis=0)
-        hits = both_wrong * (both_wrong >= PRECISE * (~said).sum(axis=0))
+    hits = ((scores[known, None] >= places) == right[known, None]).mean(axis=0)
     best = np.flatnonzero(hits >= hits.max() - 1e-12)
-    return float(places[best[len(best) // 2 if hits.any() else 0]])  # none is precise: nothing is below the first
+    return float(places[best[len(best) // 2]])
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--reading", type=Path, required=True, help="folder of XQuAD and WiCE")
+    parser.add_argument("--reading", type=Path, required=True, help="folder of XQuAD")
     parser.add_argument("--judges", nargs="*", default=["words"])
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
     parser.add_argument("--to", type=Path, required=True)
     args = parser.parse_args(argv)
     made: list[dict[str, Any]] = []
     for name in args.sets:
-        rows = list(SETS[name](args.reading))
-        judges = (*FLOORS, IN_ANY_FORM, *args.judges)
-        answers = {judge: asked(judge, rows) for judge in judges if applies(judge, rows)}
+        rows = SETS[name](args.reading)
+        judges = (*FLOORS, *args.judges) if name == "xquad" else args.judges
+        answers = {judge: asked(judge, rows) for judge in judges}
         for judge in args.judges:
             print_shares(f"{name}, {judge}", answers[judge])
         own = list(numbers(name, rows, answers))
@@ -165,14 +197,6 @@ def rounded(value: Any) -> Any:
 # Judges
 
 
-def applies(judge: str, rows: Sequence[Row]) -> bool:
-    """Return whether a judge can say something: a text with parts or without, a question to look for."""
-    has_parts = bool(rows[0].sentences)
-    needed = {FLOORS[0]: not has_parts, IN_ANY_FORM: has_parts}
-    needed[FLOORS[1]] = not has_parts and any(row.question for row in rows)
-    return needed.get(judge, True)
-
-
 def asked(name: str, rows: Sequence[Row]) -> Answers:
     """Return what a judge of this process says of rows."""
     judge = opened(name)
@@ -194,8 +218,6 @@ def opened(name: str) -> Callable[[Sequence[Row]], list[Judged]]:
     """Return a floor, or the product's judge with a reader: `words`, or that of a model."""
     if name in FLOORS:
         return lambda rows: [height(name, row) for row in rows]
-    if name == IN_ANY_FORM:
-        return in_any_form
     model = None if name == "words" else open_model(name)
     reader = readers.of(readers.facts_of(model) if model else None)
     ask = partial(journal.ask, model.backend, Sampling(max_tokens=64), InMemory()) if model else nobody
@@ -205,10 +227,9 @@ def opened(name: str) -> Callable[[Sequence[Row]], list[Judged]]:
 
     def flow(row: Row) -> Flow[Judged]:
         passages = tuple(Passage(id=str(at), title="", text=text) for at, text in enumerate(row.passages, 1))
-        verdict = yield from grounded.judge(sample(row), lambda *_: passages, way, reader)
-        errors = verdict.report.errors if verdict.report else ()
-        marked = tuple((error.start, error.end) for error in errors)
-        return Judged(verdict.parts.get("margin"), None if verdict.failure else not verdict.errors_found, marked)
+        sample = unlabelled(row.id, row.question, row.text, row.language)
+        verdict = yield from grounded.judge(sample, lambda *_: passages, way, reader)
+        return Judged(verdict.parts.get("margin"), None if verdict.failure else not verdict.errors_found)
 
     return lambda rows: run(flow, rows, ask)
 
@@ -218,37 +239,9 @@ def nobody(requests: Sequence[Request]) -> list[Answer]:
     raise AssertionError(f"{len(requests)} requests to no model")
 
 
-def sample(row: Row) -> Sample:
-    """Return a row as judges take it."""
-    return unlabelled(row.id, row.question, row.text, row.language)
-
-
 def height(name: str, row: Row) -> Judged:
     """Return how high a row stands by a floor."""
     return Judged(floors.FLOORS[name](row.question, row.text, row.passages, row.language))
-
-
-def in_any_form(rows: Sequence[Row]) -> list[Judged]:
-    """Mark words of claims, which have no question, and sentences of long texts, by the words that passages lack."""
-    if not rows[0].question:
-        lacking = (content_words.unsupported(row.text, row.passages, row.language) for row in rows)
-        return [Judged(None, False, marked) for marked in lacking]
-    pieces = [_part(row, place) for row in rows for place in row.sentences]
-    verdicts = iter(Answers(pieces, [Judged(_held(piece)) for piece in pieces], True, parts=True).verdicts)
-    marked = [tuple(place for place in row.sentences if not next(verdicts)) for row in rows]
-    return [Judged(None, not own, own) for own in marked]
-
-
-def _held(row: Row) -> float:
-    """Return the share of a text's content words that passages about its cultures hold in any form."""
-    near = [row.passages[at] for at in relevance.of_its_culture(row.text, row.passages)]
-    lacking = content_words.not_held(row.text, near, row.language)
-    return 1 - len(lacking) / max(1, len(content_words.content(row.text, row.language)))
-
-
-def _part(row: Row, place: tuple[int, int]) -> Row:
-    is_wrong = any(start < place[1] and place[0] < end for start, end in row.wrong)
-    return replace(row, text=row.text[slice(*place)], right=not is_wrong, wrong=(), sentences=())
 
 
 # Numbers
@@ -256,21 +249,15 @@ def _part(row: Row, place: tuple[int, int]) -> Row:
 
 def numbers(name: str, rows: Sequence[Row], answers: Mapping[str, Answers]) -> Iterator[dict[str, Any]]:
     """Yield the numbers of a set: of all its parts together and, of verdicts, of each part."""
-    measured: dict[str, Callable[[str, Mapping[str, Answers]], Iterator[dict[str, Any]]]] = {
-        "undecided xquad": silence,
-        "wice words": marks,
-        "wice long": marks,
-    }
-    measure = measured.get(name, judging)
-    measured_parts = parts(row for row in rows if not row.fit)
-    chosen = measured_parts if len(measured_parts) > 1 else []
-    others = [NOT_ENGLISH] if "English" in chosen else []
-    for part in ("all", *others, *chosen):
+    measure = judging if name == "xquad" else silence
+    languages = list(dict.fromkeys(row.language for row in rows if not row.fit))
+    others = [NOT_ENGLISH] if "English" in languages else []
+    for part in ("all", *others, *languages):
         of_part = {
             judge: only(own, np.array([not row.fit and _is_in(row, part) for row in own.rows]))
             for judge, own in answers.items()
         }
-        for line in measure(name, of_part):
+        for line in measure(of_part):
             yield line | {"topic": name, "what": f"{part} | {line['what']}"}
     for judge, own in answers.items():
         if own.seconds:
@@ -279,7 +266,7 @@ def numbers(name: str, rows: Sequence[Row], answers: Mapping[str, Answers]) -> I
 
 
 def _is_in(row: Row, part: str) -> bool:
-    return part in ("all", row.part) or (part == NOT_ENGLISH and row.part != "English")
+    return part in ("all", row.language) or (part == NOT_ENGLISH and row.language != "English")
 
 
 def only(answers: Answers, kept: NDArray[np.bool_]) -> Answers:
@@ -294,14 +281,11 @@ def _number(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
-def judging(name: str, answers: Mapping[str, Answers]) -> Iterator[dict[str, Any]]:
+def judging(answers: Mapping[str, Answers]) -> Iterator[dict[str, Any]]:
     """Yield scaled accuracy, share with a verdict, right ones of these, AUC, and what a judge has more than floors."""
     for judge, own in answers.items():
         hits, decided, groups = hits_of(own), ~np.isnan(own.verdicts), [row.group for row in own.rows]
-        if not decided.any() and np.isnan(own.scores).all():
-            continue
-        if name != "wice":  # where saying "wrong" of all is right in two thirds
-            yield _line(judge, "scaled accuracy", _scaled(bootstrap.share(hits, groups, 0)), len(hits))
+        yield _line(judge, "scaled accuracy", _scaled(bootstrap.share(hits, groups, 0)), len(hits))
         yield _line(judge, "AUC", auc([own], groups), len(hits))
         if judge in FLOORS:
             continue
@@ -309,11 +293,10 @@ def judging(name: str, answers: Mapping[str, Answers]) -> Iterator[dict[str, Any
         if decided.any():
             right = bootstrap.share(hits * decided, groups, 0, decided.astype(float))
             yield _line(judge, "right, of those with a verdict", right, int(decided.sum()))
-        for floor in (floor for floor in FLOORS if floor in answers):
+        for floor in FLOORS:
             below = answers[floor]
-            if name != "wice":
-                difference = bootstrap.mean(2 * (hits - hits_of(below)), groups, 0)
-                yield _line(judge, f"scaled accuracy, minus {floor}", difference, len(hits))
+            difference = bootstrap.mean(2 * (hits - hits_of(below)), groups, 0)
+            yield _line(judge, f"scaled accuracy, minus {floor}", difference, len(hits))
             yield _line(judge, f"AUC, minus {floor}", auc([own, below], groups), len(hits))
             if 0 < decided.sum() < len(decided):
                 kept = _most_certain(below.margins, int(decided.sum()))
@@ -365,39 +348,11 @@ def auc(compared: Sequence[Answers], groups: Sequence[str]) -> dict[str, float |
     return {"value": _number(value), "low": low, "high": high}
 
 
-def silence(name: str, answers: Mapping[str, Answers]) -> Iterator[dict[str, Any]]:
+def silence(answers: Mapping[str, Answers]) -> Iterator[dict[str, Any]]:
     """Yield in how many rows that passages do not decide there is no verdict."""
     for judge, own in answers.items():
-        if judge not in FLOORS:
-            silent = np.isnan(own.verdicts).astype(float)
-            yield _line(judge, "not known", bootstrap.share(silent, [row.group for row in own.rows], 0), len(silent))
-
-
-def marks(name: str, answers: Mapping[str, Answers]) -> Iterator[dict[str, Any]]:
-    """Yield of tokens or sentences that are marked how many are wrong, of wrong ones how many are marked, and F1.
-
-    Everything marked is a floor, too.
-    """
-    rows = next(iter(answers.values())).rows
-    everything = Answers(rows, [Judged(None, False, row.sentences) for row in rows])
-    for judge, own in {**answers, "everything": everything}.items():
-        counts = np.array([_counts(row, judged) for row, judged in zip(own.rows, own.judged, strict=True)], float)
-        both, marked, wrong = counts.T
-        groups = [row.group for row in own.rows]
-        if not marked.sum():
-            continue
-        yield _line(judge, "wrong, of those reported", bootstrap.share(both, groups, 0, marked), int(marked.sum()))
-        yield _line(judge, "reported, of those wrong", bootstrap.share(both, groups, 0, wrong), int(wrong.sum()))
-        yield _line(judge, "F1", bootstrap.estimate([2 * both, marked + wrong], _ratio, groups, 0), len(groups))
-
-
-def _counts(row: Row, judged: Judged) -> tuple[int, int, int]:
-    """Return tokens or sentences that are reported and wrong, reported, wrong."""
-    marked, wrong = (
-        {place for place in row.sentences if any(start < place[1] and place[0] < end for start, end in ranges)}
-        for ranges in (judged.marked, row.wrong)
-    )
-    return len(marked & wrong), len(marked), len(wrong)
+        silent = np.isnan(own.verdicts).astype(float)
+        yield _line(judge, "not known", bootstrap.share(silent, [row.group for row in own.rows], 0), len(silent))
 
 
 def _line(judge: str, measure: str, estimated: Mapping[str, float | None], n: int) -> dict[str, Any]:

@@ -72,7 +72,7 @@ class ReadingRow:
 
 def rows_of(paths: Sequence[Path], language: str, seed: int) -> Iterator[ReadingRow]:
     """Yield the rows of files in a language (its code). Raises InputInvalid for a line that is none."""
-    for line in _lines(paths):
+    for line in lines(paths):
         if line.language != language:
             continue
         name = language_name(language)
@@ -95,7 +95,8 @@ def rows_of(paths: Sequence[Path], language: str, seed: int) -> Iterator[Reading
         )
 
 
-def _lines(paths: Sequence[Path]) -> Iterator[ReadingLine]:
+def lines(paths: Sequence[Path]) -> Iterator[ReadingLine]:
+    """Yield the lines of files. Raises InputInvalid for one that is none."""
     for path in paths:
         with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8") as stream:
             numbered = _of_squad(path, stream.read()) if path.suffix == ".json" else enumerate(stream, 1)
