@@ -1224,13 +1224,12 @@ def test_epic_texts_are_unescaped_and_lost_emoji_counted(tmp_path):
     assert reading.dropped == {"no-words": 2, "lost-emoji": 3, "chat-control-token": 1}
 
 
-def test_culturalbench_leaves_out_numbered_statements_and_what_is_not_done(tmp_path):
-    asked = ["What is eaten?\nRead and select.\n(i) Ramen.\n(ii) Soba.", "What is not eaten?", "Which (i) isn't it?"]
-    asked += ["Who should be avoided?", "What is noted (i) here?"]
+def test_culturalbench_leaves_out_numbered_statements(tmp_path):
+    asked = ["What is eaten?\nRead and select.\n(i) Ramen.\n(ii) Soba.", "What is noted (i) here?"]
     rows = ([place, place, question, "i", "ii", "v", "x", "B", "Japan"] for place, question in enumerate(asked))
     reading = read_rows("culturalbench", tmp_path, *rows)
-    assert [kept.question for kept in reading.samples()] == asked[-1:]
-    assert reading.dropped == {"numbered-statements": 1, "asks-for-what-is-not-done": 3}
+    assert [kept.question for kept in reading.samples()] == asked[1:]
+    assert reading.dropped == {"numbered-statements": 1}
 
 
 def test_epic_annotators_of_one_role_who_disagree_are_dropped(tmp_path):
@@ -1429,7 +1428,7 @@ def test_mini(name):
 COUNTS = {
     "blend": (8624, 3745, 16),
     "calmqa": (1601, 603, 12),
-    "culturalbench": (971, 819, 45),
+    "culturalbench": (971, 907, 45),
     "epic": (4209, 3649, 5),
     "globalopinionqa": (8092, 4430, 104),
     "mango": (1, 1, 1),

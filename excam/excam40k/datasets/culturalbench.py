@@ -1,10 +1,9 @@
 """CulturalBench (Chiu et al., ACL 2025): five-times verified multiple-choice questions on 45 regions. QA, hard errors.
 
 Only the Easy file is read: ExCAM's option-free pairs are what the Hard file would add. Left out are questions with
-numbered statements and options such as "i, iii", as nearly every wrong one holds statements that are right, and
-questions for what is not done: their wrong answers are the customs, and each of them may be doubted somewhere. Where
-some options of a question end with a full stop and others do not (the last one more often than the right one), none
-keeps it. As published, all of this stays.
+numbered statements and options such as "i, iii", as nearly every wrong one holds statements that are right; as
+published they stay. Where some options of a question end with a full stop and others do not (the last one more often
+than the right one), none keeps it.
 """
 
 from __future__ import annotations
@@ -37,7 +36,6 @@ ERRORS: base.Errors = "hard"
 
 OPTIONS = tuple(f"prompt_option_{letter}" for letter in "abcd")
 _NUMBERED = r"\n\s*\(i\)"  # a list of statements below the question
-_NOT_DONE = r"(?i)\b(?:not|avoid(?:ed|ing)?)\b|n['’]t\b"
 _TEXTS = ("prompt_question", *OPTIONS)
 _FULL_STOP = re.compile(r"(?<![.A-Z])\.\Z")  # not that of "U.S."
 COLUMNS = ("question_idx", "prompt_question", *OPTIONS, "answer", "country")
@@ -65,7 +63,6 @@ def read(folder: Path) -> base.Reading:
         reason=base.first_reason(
             answer_outside_options=base.wrong_cell(place.is_null(), "answer", "A, B, C or D"),
             numbered_statements=ours & pl.col("prompt_question").str.contains(_NUMBERED),
-            asks_for_what_is_not_done=ours & pl.col("prompt_question").str.contains(_NOT_DONE),
         ),
     )
     frame = with_wrong(rows)
