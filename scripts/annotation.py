@@ -27,7 +27,7 @@ from scripts import step
 
 
 @step(
-    version=2,
+    version=3,
     inputs={"samples": "soft_test_sets", "judgements": "judgements_of_explainers", "team": "annotation_team"},
     settings={"systems": "explainers", "wanted": "wanted_tasks", "spans": "construction.spans", "seed": "seed"},
     outputs={"campaign": "results/annotation/campaign.json", "counts": "results/annotation/campaign.counts.json"},

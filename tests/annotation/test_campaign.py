@@ -16,6 +16,7 @@ from excam.annotation import answers, campaign
 from excam.core.exceptions import InputInvalid
 from excam.error_reports import record_files
 from excam.error_reports.records import CulturalError, Report, Sample, Verdict
+from excam.excam40k.construction import spans
 from excam.excam40k.validation import passages, sampling
 from scripts.annotation import draw_campaign
 
@@ -28,7 +29,7 @@ def pair(number, *, dataset="calmqa", language="English", right="Tea is drunk.",
     fields = dict.fromkeys(Sample.__slots__, "") | {"pair": pair, "base": f"{dataset}/{number}", "dataset": dataset}
     fields |= {"instruction": f"What is drunk on day {number}?", "language": language, "group": group, "templates": ()}
     right_sample = Sample(**{**fields, "id": f"{pair}/right", "output": right, "report": Report(), "origin": "source"})
-    spans_found = passages.spans.diff_spans(right, wrong, "strict").spans
+    spans_found = spans.diff_spans(right, wrong, "strict").spans
     errors = tuple(CulturalError("output", s.text, "minor", "wrong drink", s.start, s.end) for s in spans_found)
     report = Report(errors, f"Not on day {number}.")
     return right_sample, replace(right_sample, id=f"{pair}/wrong", output=wrong, report=report, origin="soft-minor")
@@ -154,13 +155,6 @@ def test_a_task_shows_the_original_text_and_the_modified_one():
         "modified_output": "Milk is drunk.",
         "modified_instruction": "What is drunk on day 1?",
     }
-
-
-def test_a_row_that_is_not_aligned_is_marked_all_the_same():
-    right_sample, other = pair(1)
-    other = replace(other, report=Report((replace(other.report.errors[0], end=3),), "So."))
-    original, modified = passages.boxes(right_sample, other, "strict")["output"]
-    assert (("Tea", True) in original, ("Milk", True) in modified) == (True, True)
 
 
 # --- the file

@@ -5,13 +5,12 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from base_samples import SEED, acting, base, wrapped
+from base_samples import SEED, base, wrapped
 
 from excam.core.exceptions import ConfigInvalid
 from excam.core.hash_order import digest
-from excam.error_reports.records import CulturalError, Report, Sample
+from excam.error_reports.records import Sample
 from excam.excam40k.construction import (
-    alignment,
     drawing,
     duplicates,
     generator,
@@ -22,7 +21,7 @@ from excam.excam40k.construction import (
     splits,
     wrapping,
 )
-from excam.excam40k.construction.spans import Token, diff_spans
+from excam.excam40k.construction.spans import diff_spans
 
 # --- drawing
 
@@ -147,8 +146,8 @@ def test_equal_ends_are_only_trimmed_where_difflib_would_take_too_long(monkeypat
     """In the paper's mode a word that is popular in the whole text matches at the beginning only."""
     before, after = (["a"] * 150 + [word] + ["a"] * 100 for word in "xy")
     monkeypatch.setattr(spans, "MAX_PAIRS", 1000)
-    assert spans.changes(before, after, "paper") == [("replace", 150, 251, 150, 251)]
-    assert spans.changes(before[:190], after[:190], "paper") == [("replace", 150, 151, 150, 151)]
+    assert spans.changes(before, after, "paper") == [("replace", 150, 251)]
+    assert spans.changes(before[:190], after[:190], "paper") == [("replace", 150, 151)]
 
 
 def test_punctuation_is_stripped_from_both_ends():
@@ -163,76 +162,6 @@ def test_looks():
         "'",
         "a'b",
     ]
-
-
-# --- alignment
-
-
-def undone(right: str, wrong: str, mode="paper", origin="soft-major"):
-    """The edits that lead from one output back to the other."""
-    row = replace(wrapped([base()], "soft")[0], instruction="Say so.", output=right)
-    errors = tuple(
-        CulturalError("output", s.text, "major", "t", s.start, s.end) for s in diff_spans(right, wrong, mode).spans
-    )
-    other = replace(row, output=wrong, report=Report(errors), origin=origin)
-    return row, other, alignment.edits(row, other, mode)
-
-
-@pytest.mark.parametrize(
-    ("right", "wrong", "places"),
-    [
-        ("We drink tea, daily.", "We drink cola, daily.", [((8, 15), (8, 14), (9, 12))]),
-        ("We drink tea.", "We never drink tea.", [((2, 9), (2, 3), (0, 2))]),
-        ("We never drink tea.", "We drink tea.", [((2, 3), (2, 9), (3, 8))]),
-        ("tea now", "cola now", [((0, 5), (0, 4), (0, 3))]),
-        ("now tea.", "now cola.", [((3, 9), (3, 8), (4, 7))]),
-        ("a b c", "x b y", [((0, 2), (0, 2), (0, 1)), ((3, 5), (3, 5), (4, 5))]),
-    ],
-)
-def test_edits_reach_from_word_to_word(right, wrong, places):
-    row, other, edits = undone(right, wrong)
-    assert [(edit.wrong_place, edit.right_place, edit.words) for edit in edits] == places
-    assert alignment.undo(row, other, edits)["output"] == right
-
-
-def test_a_part_of_a_word_is_placed_by_its_key():
-    """Not in a word whose key is another text: which of its characters are meant cannot be said."""
-    word = [Token(0, 3, "abc")]
-    assert [alignment._original("abc", word, ["abc"], *part) for part in ((1, 3), (0, 2))] == [
-        ((1, 3),) * 2,
-        ((0, 2),) * 2,
-    ]
-    assert [alignment._original("abc", word, ["ab"], *part) for part in ((1, 2), (0, 1))] == [None, None]
-    assert alignment._original("abc", word, ["ab"], 0, 2) == ((0, 3), (0, 3))
-
-
-def test_one_of_two_errors_is_undone():
-    row, other, (first, second) = undone("oolong with sugar", "tea with salt")
-    assert alignment.undo(row, other, [first]) == {"instruction": "Say so.", "output": "oolong with salt"}
-    assert alignment.undo(row, other, [second])["output"] == "tea with sugar"
-
-
-def test_a_hard_error_is_undone_with_its_letter():
-    bases = [base(0), acting(1)]
-    right = wrapped(bases)
-    wrong, _ = hard.hard_errors(right, {sample.id: sample for sample in bases}, SEED)
-    for row, other in zip(right, wrong, strict=True):
-        (edit,) = alignment.edits(row, other, "paper")
-        assert row.output[slice(*edit.words)] == "tea"
-        assert alignment.undo(row, other, [edit])["output"] == row.output
-        (error,) = other.report.errors
-        assert edit.wrong_place == (0, error.end)
-        twice = replace(other, report=Report((error, error)))
-        elsewhere = replace(other, report=Report((replace(error, where="instruction"),)))
-        longer = replace(other, output=other.output + "!")
-        for broken in (twice, elsewhere, longer, replace(other, answer="x" * 999), replace(other, answer="ten")):
-            assert alignment.edits(row, broken, "paper") == alignment.Unaligned("other-spans")
-
-
-def test_errors_that_are_no_differences():
-    row, other, _ = undone("We drink tea.", "We drink cola.")
-    moved = replace(other, report=Report((replace(other.report.errors[0], start=8),)))
-    assert alignment.edits(row, moved, "paper") == alignment.Unaligned("other-spans")
 
 
 # --- duplicates

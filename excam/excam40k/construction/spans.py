@@ -37,7 +37,7 @@ BLANK = regex.compile(r"(?=[\p{P}\p{Z}\p{Cc}\p{Cf}\p{Cs}`´])(?:[^\p{L}\p{N}\p{S
 SENTENCE_END = regex.compile(r"[.!?。！？؟।\n]")
 UNSPACED = regex.compile(rf"(?V1)[{SCRIPTS}]+")
 
-Change = tuple[Kind, int, int, int, int]  # words of the modified text, characters of the original's keys joined
+Change = tuple[Kind, int, int]  # words of the modified text
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def diff_spans(original: str, modified: str, mode: Mode = "paper") -> Diff:
         return Diff(0, ())
     after = tokens(modified, mode)
     differences = changes(keys(tokens(original, mode), mode), keys(after, mode), mode)
-    spans = tuple(span_of(kind, first, last, after, modified) for kind, first, last, *_ in differences)
+    spans = tuple(span_of(*difference, after, modified) for difference in differences)
     return Diff(len(spans), spans)
 
 
@@ -198,9 +198,7 @@ def is_punctuation(character: str) -> bool:
 
 
 def changes(before: Sequence[str], after: Sequence[str], mode: Mode) -> list[Change]:
-    """Return the differences of two lists of words, in order: `after[first:last]` replaces
-    `"".join(before)[start:end]`.
-    """
+    """Return the differences of two lists of words, in order: the kind, and the words of `after` in that place."""
     return _paper_changes(before, after) if mode == "paper" else _strict_changes(before, after)
 
 
@@ -213,8 +211,7 @@ def _paper_changes(before: Sequence[str], after: Sequence[str]) -> list[Change]:
     parts: list[tuple[Any, int, int, int, int]] = [("replace", 0, len(old), 0, len(new))]
     if not (old and new) or feasible(old, new, autojunk=True):
         parts = SequenceMatcher(None, old, new).get_opcodes()
-    at = [*accumulate(map(len, before), initial=0)][head:]
-    return [(kind, head + j1, head + j2, at[i1], at[i2]) for kind, i1, i2, j1, j2 in parts if kind != "equal"]
+    return [(kind, head + j1, head + j2) for kind, _, _, j1, j2 in parts if kind != "equal"]
 
 
 def _strict_changes(before: Sequence[str], after: Sequence[str]) -> list[Change]:
@@ -223,14 +220,13 @@ def _strict_changes(before: Sequence[str], after: Sequence[str]) -> list[Change]
     if old and new and feasible(old, new, autojunk=False):
         opcodes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
         parts = [places for kind, *places in opcodes if kind != "equal"]
-    at = [*accumulate(map(len, old), initial=sum(map(len, after[:head])))]
     differences: list[Change] = []
     for i1, i2, j1, j2 in parts:
         here, there, skipped = trim_equal_ends(old[i1:i2], new[j1:j2])
         if here or there:
-            first, start = head + j1 + skipped, at[i1] + sum(map(len, new[j1 : j1 + skipped]))
+            first = head + j1 + skipped
             kind: Kind = "replace" if here and there else "delete" if here else "insert"
-            differences.append((kind, first, first + len(there), start, start + sum(map(len, here))))
+            differences.append((kind, first, first + len(there)))
     return differences
 
 
