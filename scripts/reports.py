@@ -92,18 +92,15 @@ PARTS = {
 }
 
 
-VOTERS = ("report", "prompted-report", "severity")  # judges that say how severe an error is
-VOTE = "severity by the vote of all models that state one"
 NOTE = (
     "Rates with 95 % intervals over groups. A parse failure reports nothing and is not a hit; it is "
     "counted. The paper gives its rates of found errors where it speaks of hard errors, and does not say whether soft "
-    "ones count: they are shown beside those of all errors. Where at least three systems state how severe an error is, "
-    "their majority is compared with the severity of the row; without a majority, it is unreadable."
+    "ones count: they are shown beside those of all errors."
 )
 
 
 @step(
-    version=6,
+    version=7,
     result="results/paper/error-rates",
     outputs=["numbers", "page"],
     category="Results",
@@ -128,7 +125,6 @@ def error_rates(
         frames.setdefault(System.from_path(path), []).append(tables.read_frame(path))
     judged = {system: pl.concat(parts) for system, parts in frames.items()}
     lines = [line for system, frame in judged.items() for line in _rate_lines(system, frame, paper, seed)]
-    lines += _vote_lines([frame for system, frame in judged.items() if system.judge in VOTERS], seed)
     tables.write_lines(numbers_path, RATE_COLUMNS, lines)
     write_text(page_path, _rates_page(lines, list(paper.values())))
 
@@ -151,32 +147,6 @@ def _rate_lines(
             **{"printed": printed.get("rate"), "printed_source": printed.get("source")},
             "difference": cells.rounded_text(sum(hits) / len(hits) - float(printed["rate"])) if printed else None,
             "cell": cell.as_posix(),
-        }
-
-
-def _vote_lines(frames: Sequence[pl.DataFrame], seed: int) -> Iterator[dict[str, Any]]:
-    """Yield how often the majority of at least three systems states the severity of an error, minor and major apart."""
-    if len(frames) < 3:
-        return
-    least = pl.col("score") / pl.col("errors_found")  # below -1: one of them is major
-    severity = pl.when(pl.col("errors_found") == 0).then(pl.lit("none")).when(least < -1).then(pl.lit("major"))
-    stated = pl.concat([frame.with_columns(vote=severity.otherwise(pl.lit("minor"))) for frame in frames])
-    votes = stated.filter(pl.col("failure").is_null()).group_by("id").agg(pl.col("vote").value_counts(), n=pl.len())
-    settled = {
-        row["id"]: entry["vote"]
-        for row in votes.iter_rows(named=True)
-        for entry in row["vote"]
-        if 2 * entry["count"] > row["n"]
-    }
-    gold = pl.when((pl.col("origin") == "soft-minor") | (pl.col("gold_score") == -1)).then(pl.lit("minor"))
-    wrong = frames[0].filter("gold_error").with_columns(severity=gold.otherwise(pl.lit("major")))
-    for (level,), part in sorted(wrong.group_by("severity")):
-        hits = [settled.get(row) == level for row in part["id"]]
-        yield {
-            **{"system": VOTE, "rows": f"with a {level} error", "reported": level},
-            **_share(hits, part, seed),
-            "unreadable": sum(row not in settled for row in part["id"]),
-            **dict.fromkeys(("printed", "printed_source", "difference", "cell")),
         }
 
 
@@ -438,16 +408,13 @@ EXPLANATION_COLUMNS = [
 
 
 @step(
-    version=5,
+    version=6,
     outputs={"html": "results/index.html"},
     category="Results",
     inputs={
         "files": "everything",
         "samples": "test_sets",
         "judgements": "judgements_by_documents",
-        "taught": "docs/taught/taught.csv",
-        "reading": "docs/results/reading.csv",
-        "hours": "docs/results/cluster.csv",
     },
     optional=["judgements"],
     settings={"about": "about_the_run"},
@@ -456,9 +423,6 @@ def results_index(
     about: Annotated[str, "benchmarks, models, adapters and judges of the run, as JSON"],
     files_paths: Annotated[Sequence[Path], "all that the run made"],
     samples_paths: Annotated[Sequence[Path], "<dataset>/test.parquet"],
-    taught_path: Annotated[Path, "what a judge whose base knows the facts is worth"],
-    reading_path: Annotated[Path, "what judges that read documents are worth, beside floors"],
-    hours_path: Annotated[Path, "what the paper's experiment costs"],
     html_path: Path,
     judgements_paths: Annotated[Sequence[Path], "by documents, without a model"] = (),
 ) -> None:
@@ -475,8 +439,6 @@ def results_index(
         run=result_words.run(json.loads(about), len(samples), audits.read_text("utf-8") if audits else ""),
         report=result_words.report(samples, judged),
         documents=result_words.by_documents(judged, json.loads(about), tables.read_lines(floors) if floors else ()),
-        elsewhere=result_words.elsewhere(tables.read_lines(taught_path), tables.read_lines(reading_path)),
-        cost=result_words.cost(tables.read_lines(hours_path)),
     )
     pages = [step.rule for step in read_steps(ROOT).values() if step.rule and step.rule.category]
     write_text(html_path, results_index_page.page(html_path.parent, files_paths, pages, Path("benchmarks"), facts))

@@ -19,23 +19,13 @@ from excam.core.provenance import disk_full_names
 EXPECTED_INPUT = "expected a file, a pipe, or - for standard input"
 
 
-_SHEET = re.compile(r"https://docs\.google\.com/spreadsheets/d/([\w-]+).*?(?:[?&#]gid=(\d+))?")
-_DATA_SET = re.compile(r"(?:https://huggingface\.co/datasets/|hf://datasets/)([\w.-]+/[\w.-]+).*")
-
-
 def refuse_address(path: Path) -> None:
-    """Raise InputInvalid, with the command that fetches it, if `path` is an address, which has lost a slash by that."""
+    """Raise InputInvalid, with what fetches it, if `path` is an address, which has lost a slash by that."""
     if not (parts := re.fullmatch(r"(https?:|hf:)/(?!/)(.+)", str(path))):
         return
     address = f"{parts[1]}//{parts[2]}"
-    if sheet := _SHEET.fullmatch(address):
-        page = f"https://docs.google.com/spreadsheets/d/{sheet[1]}/export?format=csv&gid={sheet[2] or 0}"
-        command = f"curl -L -o sheet.csv '{page}'"
-    elif data := _DATA_SET.fullmatch(address):
-        command = f"hf download --repo-type dataset {data[1]} --local-dir {data[1].partition('/')[2]}"
-    else:
-        command = f"curl -L -O '{address}'"
-    raise InputInvalid(f"{address}: is an address; {EXPECTED_INPUT}; fetch it first: {command}")
+    command = "hf download --repo-type dataset" if "huggingface.co/" in address or parts[1] == "hf:" else "curl -L -O"
+    raise InputInvalid(f"{address}: is an address; {EXPECTED_INPUT}; fetch it first, by {command}")
 
 
 def refuse_device(path: Path) -> None:

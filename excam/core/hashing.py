@@ -7,21 +7,19 @@ a file is unchanged: a file that seems to differ is always read.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
 import platform
 import secrets
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 CACHE = "EXCAM_CACHE"  # another cache folder, if the user's default cannot be written or is slow
 MAX_AGE = 7 * 24 * 3600.0  # seconds until a file is read again even if its state has not changed
 CLOCK_TOLERANCE = 2.0  # seconds: within one tick of a coarse clock a file may change again without a new time
-PATIENCE, RETRY_INTERVAL = 600.0, 0.2  # seconds to wait for a job that reads the same files, and between two attempts
 THREADS = 16  # more threads would only wait for the disk
 GONE = "gone"  # used instead of the digest of a missing file
 
@@ -51,14 +49,12 @@ def unverified_files(expected: Mapping[Path, str]) -> list[Path]:
 def mismatches(expected: Mapping[Path, str]) -> dict[Path, str]:
     """Return the files whose digests differ from `expected`, with their real digest, or `GONE` if missing.
 
-    Files that this node has verified are not read again (see `unverified_files`). Jobs of one node that start together
-    wait for the first one and use its cached result.
+    Files that this node has verified are not read again (see `unverified_files`).
     """
     actual = {path: GONE for path in expected if not path.is_file()}
     if unverified_files(expected):
-        with _exclusive_lock():
-            actual |= digests(unverified_files(expected))
-            _store_verified(expected, actual)
+        actual |= digests(unverified_files(expected))
+        _store_verified(expected, actual)
     return {path: actual[path] for path, digest in expected.items() if actual.get(path, digest) != digest}
 
 
@@ -123,30 +119,3 @@ def _folder() -> Path:
     place.parent.mkdir(parents=True, exist_ok=True)
     place.mkdir(mode=0o700, exist_ok=True)
     return place
-
-
-@contextmanager
-def _exclusive_lock() -> Iterator[None]:
-    """Hold a lock while files are read; wait at most `PATIENCE` seconds, and not at all if locks are unsupported."""
-    file = None
-    with suppress(OSError, RuntimeError):
-        name = hashlib.sha256(platform.node().encode()).hexdigest()[:16] + ".lock"
-        file = os.open(_folder() / name, os.O_RDWR | os.O_CREAT, 0o600)
-        os.utime(file)
-        _lock(file)
-    try:
-        yield
-    finally:
-        if file is not None:
-            os.close(file)  # releases the lock; so does the kernel if the process is killed
-
-
-def _lock(file: int) -> None:
-    until = time.monotonic() + PATIENCE
-    while time.monotonic() < until:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            time.sleep(RETRY_INTERVAL)
-        else:
-            return

@@ -1,4 +1,4 @@
-"""The one reader of rows: JSON Lines, JSON arrays, CSV, Parquet, Arrow, folders of `datasets`, logs of inspect_ai.
+"""The one reader of rows: JSON Lines, JSON arrays, CSV, Parquet, Arrow, folders of `datasets`, workbooks.
 
 `records` yields every row with its number. A row that cannot be read is a `BadRow`: it is counted and never lost.
 `rows` is for files that must be sound and raises at the first bad row. `row_layouts.layout_of` says how a file is read.
@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import json
 import re
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,12 +19,6 @@ from typing import Any
 from excam.core.command_input import spooled
 from excam.core.exceptions import InputInvalid, in_a_line
 from excam.core.row_layouts import DAMAGED, MAX_ROW, Kind, Layout, layout_of, open_text
-
-if sys.version_info >= (3, 14):
-    import zipfile
-
-else:
-    from backports.zstd import zipfile
 
 CHUNK = 4096  # rows of a Parquet file in memory at once
 csv.field_size_limit(MAX_ROW)
@@ -46,7 +39,7 @@ Records = Iterator[tuple[int, Record]]
 def records(path: Path, encoding: str | None = None) -> Records:
     """Yield the rows of a file or folder, each with its number: of its line in JSON Lines, else counted from 1.
 
-    `encoding` is that of a text, by default UTF-8, UTF-16 with a mark, or Windows-1252 where nothing else is possible.
+    `encoding` is that of a text, by default UTF-8 or UTF-16.
     A pipe, and standard input for `-`, is copied first. Raises InputInvalid for a file that cannot be read at all.
     """
     with spooled(path) as source:
@@ -82,7 +75,6 @@ def records_of(layout: Layout) -> Records:
         "csv": _csv,
         "parquet": _parquet,
         "arrow": _arrow,
-        "eval-log": _eval_log,
         "workbook": _workbook,
     }
     at = 0
@@ -180,18 +172,14 @@ def _json_value(path: Path, layout: Layout) -> Records:
 
 def log_status(layout: Layout) -> str:
     """Return the status that a log of inspect_ai states of its run, such as success or error; "" for any other file."""
-    try:
-        if layout.kind == "eval-log":
-            with zipfile.ZipFile(layout.files[0]) as archive:
-                log = json.loads(archive.read("header.json"))
-        elif layout.kind == "json":
-            with open_text(layout.files[0], layout.encoding, errors=_ESCAPED) as stream:
-                log = json.load(stream)
-        else:
-            return ""
-        return str(log.get("status") or "") if isinstance(log, dict) else ""
-    except (*DAMAGED, ValueError, KeyError, RecursionError, zipfile.BadZipFile, NotImplementedError, RuntimeError):
+    if layout.kind != "json":
         return ""
+    with open_text(layout.files[0], layout.encoding, errors=_ESCAPED) as stream:
+        try:
+            log = json.load(stream)
+        except (*DAMAGED, ValueError, RecursionError):
+            return ""
+    return str(log.get("status") or "") if isinstance(log, dict) else ""
 
 
 def _is_by_column(value: Mapping[str, Any]) -> bool:
@@ -201,17 +189,6 @@ def _is_by_column(value: Mapping[str, Any]) -> bool:
     )
     numbered = all(isinstance(column, dict) and all(key.isdigit() for key in column) for column in value.values())
     return bool(value) and (lists or numbered)
-
-
-def _eval_log(path: Path, layout: Layout) -> Records:
-    """Yield the samples of a log of inspect_ai, a zip archive with a JSON file for each."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = [member for member in archive.infolist() if re.fullmatch(r"samples/.+\.json", member.filename)]
-            for number, member in enumerate(members, 1):
-                yield number, _parsed(archive.read(member).decode("utf-8", errors="surrogateescape"))
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as problem:
-        raise InputInvalid(f"{path}: {in_a_line(problem)}; expected a log of inspect_ai") from None
 
 
 # --- CSV

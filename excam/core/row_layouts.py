@@ -30,7 +30,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-Kind = Literal["json-lines", "json", "csv", "parquet", "arrow", "eval-log", "workbook"]
+Kind = Literal["json-lines", "json", "csv", "parquet", "arrow", "workbook"]
 SUFFIXES: Mapping[str, Kind] = {
     ".jsonl": "json-lines",
     ".ndjson": "json-lines",
@@ -41,7 +41,6 @@ SUFFIXES: Mapping[str, Kind] = {
     ".parquet": "parquet",
     ".arrow": "arrow",
     ".feather": "arrow",
-    ".eval": "eval-log",
     ".xlsx": "workbook",
     ".xlsm": "workbook",
     ".xls": "workbook",
@@ -60,7 +59,7 @@ _MISTAKEN = (
     (b"<!doctype html", "an HTML page; expected the data file; download the file itself, not its page"),
     (b"<html", "an HTML page; expected the data file; download the file itself, not its page"),
     (b"<?xml", "an XML page, maybe an error; expected the data file; download the file itself"),
-    (b"pk\x03\x04", "a zip archive, or a workbook; expected text; unpack it, or name it .xlsx"),
+    (b"pk\x03\x04", "a zip archive; expected text; unpack it, name a workbook .xlsx, `inspect log dump` a .eval"),
     (b"\xd0\xcf\x11\xe0", "an old Excel workbook; expected text; name it .xls"),
     (b"%pdf", "a PDF; expected the data file"),
 )  # fmt: skip
@@ -113,11 +112,11 @@ def layout_of(path: Path, encoding: str | None = None) -> Layout:
 
         return Layout(path, (path,), kind, sheets=sheet_names(path))
     mistake = mistaken_for(start) or ("no workbook, as its name says; expected one" if kind == "workbook" else "")
-    if kind != "eval-log" and mistake:
+    if mistake:
         raise InputInvalid(f"{path}: {mistake}")
     if not is_packed and start and path.suffix.lower() in PACKED:
         raise InputInvalid(f"{path}: is not packed, as its name says; expected {PACKED[path.suffix.lower()]}")
-    if kind in ("parquet", "arrow", "eval-log"):
+    if kind in ("parquet", "arrow"):
         return Layout(path, (path,), kind)
     text_encoding = encoding or _encoding(path, start, is_json=kind != "csv")
     text = _decoded(path, start, text_encoding)
@@ -145,7 +144,7 @@ def _kind_of_content(start: bytes) -> Kind:
 
 
 def _encoding(path: Path, start: bytes, *, is_json: bool) -> str:
-    """Return the encoding of a text. Raises InputInvalid for a CSV file that is not UTF-8 and may be several others."""
+    """Return the encoding of a text. Raises InputInvalid for a CSV file that is not UTF-8."""
     if detected := encodings.by_first_bytes(start):
         return detected
     with _opened(path) as stream:

@@ -89,13 +89,11 @@ class SystemStanding:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What is said in words: HTML of the run, a report, the judge with documents, and other runs."""
+    """What is said in words: HTML of the run, a report, and the judge with documents."""
 
     run: str
     report: str
     documents: str
-    elsewhere: str
-    cost: str
 
 
 def standings(results: Path) -> list[SystemStanding]:
@@ -133,10 +131,9 @@ def page(results: Path, files: Sequence[Path], pages: Sequence[Rule], benchmarks
         "run": facts.run,
         "contents": " · ".join(f'<a href="#{at}">{html.escape(title)}</a>' for at, title in contents.items()),
         "report": facts.report,
-        "standing": _standing_part(standings(results), facts.documents + facts.elsewhere),
+        "standing": _standing_part(standings(results), facts.documents),
         "sections": "\n".join(sections),
         "times": _times(job_seconds(benchmarks)),
-        "cost": facts.cost,
     }
     return fill_template((ASSETS / "index.html").read_text(encoding="utf-8"), values)
 
@@ -196,7 +193,7 @@ def _words(caption: str) -> str:
     return re.sub(r"``(.+?)``", r"<code>\1</code>", html.escape(" ".join(caption.split())))
 
 
-def _standing_part(measured: Sequence[SystemStanding], elsewhere: str) -> str:
+def _standing_part(measured: Sequence[SystemStanding], documents: str) -> str:
     rows = "".join(
         f'<tr class="{"above" if each.above else "below"}"><td>{"✓ above" if each.above else "not above"}</td>'
         f"<td><b>{html.escape(each.system)}</b> {html.escape(each.name)}<br><span>{html.escape(each.what)}</span></td>"
@@ -211,7 +208,7 @@ def _standing_part(measured: Sequence[SystemStanding], elsewhere: str) -> str:
         f"{html.escape(', '.join(above) or 'none')}. A judge finds the errors against facts that its model knows or "
         "reads; few rows teach an adapter the form of a report alone."
     )
-    return f'<p>{words}</p><div class="wide"><table><tr>{head}</tr>{rows}</table></div>{elsewhere}'
+    return f'<p>{words}</p><div class="wide"><table><tr>{head}</tr>{rows}</table></div>{documents}'
 
 
 def _times(seconds: Mapping[str, Sequence[tuple[float, float]]]) -> str:

@@ -25,12 +25,9 @@ from excam.core.terminal import stop
 from excam.scoring import result_files
 
 if sys.version_info >= (3, 14):
-    import zipfile
-
     from compression import zstd
 else:
     from backports import zstd
-    from backports.zstd import zipfile
 
 ROWS = [
     {"id": "a", "instruction": "Ein Gericht?", "output": 'Knödel, "groß"\nund rund; ja', "language": "German"},
@@ -119,7 +116,6 @@ TWO = [
         (CSV.encode("utf-16"), ("utf-16",)),
         (CSV.encode("utf-16-le"), ("utf-16-le",)),
         (CSV.encode("utf-16-be"), ("utf-16-be",)),
-        (CSV.encode("cp1252"), ("cp1252",)),
         (CSV.replace(",", ";").replace("; mit", ", mit").encode(), ("semicolons",)),
         (("sep=;\n" + CSV.replace(",", ";").replace("; mit", ", mit")).encode(), ("semicolons",)),
         (('"sep=;"\r\n' + CSV.replace(",", ";").replace("; mit", ", mit")).encode(), ("semicolons",)),
@@ -159,7 +155,7 @@ def test_columns_behind_the_last_one(tmp_path):
 
 @pytest.mark.parametrize("text", ["Łódź i żółw", "Ça va très bien", "Привет мир", "ΑΒΓ", "x\u00b3 y"])
 def test_a_code_page_that_may_be_another_is_one_line(tmp_path, text):
-    """Bytes of one code page are other letters in the next; only where all agree is it certain."""
+    """Bytes of one code page are other letters in the next."""
     encoding = {"Ł": "cp1250", "П": "cp1251", "Α": "cp1253"}.get(text[0], "cp1252")
     path = tmp_path / "a.csv"
     path.write_bytes(f"id,output\n1,{text}\n".encode(encoding))
@@ -229,9 +225,11 @@ def test_a_bad_line_of_a_table(tmp_path, body, numbered_rows):
         ("a.parquet", b"PAR1", ": "),
         ("a.parquet", b"", ": "),
         ("a.arrow", b"", ": "),
-        ("a.eval", b"PK", ": "),
-        ("a.eval", b"{}", ": "),
-        ("a.csv", b"PK\x03\x04", ": a zip archive, or a workbook; expected text; unpack it, or name it .xlsx"),
+        (
+            "a.csv",
+            b"PK\x03\x04",
+            ": a zip archive; expected text; unpack it, name a workbook .xlsx, `inspect log dump` a .eval",
+        ),
         ("a.tsv", b"\xd0\xcf\x11\xe0", ": an old Excel workbook; expected text; name it .xls"),
         ("a.xlsx", b"<html", ": an HTML page"),
         ("a.xlsx", b"id,output", ": no workbook, as its name says; expected one"),
@@ -337,7 +335,7 @@ def test_a_damaged_saved_data_set_is_one_line(tmp_path):
 
 
 def test_a_log_that_inspect_writes_itself(tmp_path):
-    """With its own program: an archive packed with zstd, and one JSON file."""
+    """As `inspect log dump` prints it too."""
     from inspect_ai.log import EvalLog, EvalSample, write_eval_log
     from inspect_ai.log._log import EvalConfig, EvalDataset, EvalSpec
     from inspect_ai.model import ModelOutput
@@ -349,20 +347,8 @@ def test_a_log_that_inspect_writes_itself(tmp_path):
     about = EvalSpec(
         created="2026-01-01T00:00:00+00:00", task="t", dataset=EvalDataset(), model="m", config=EvalConfig()
     )
-    for kind in ("eval", "json"):
-        path = tmp_path / f"log.{kind}"
-        write_eval_log(EvalLog(eval=about, samples=samples), str(path))
-        entries = read(path)
-        assert [row["output"]["completion"] for row in entries] == ["Sushi.", "Tea."]
-
-
-def test_a_damaged_member_of_a_log_is_a_bad_row(tmp_path):
-    path = tmp_path / "a.eval"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("header.json", "{}")
-        archive.writestr("samples/1_epoch_1.json", '{"id": 1}')
-        archive.writestr("samples/2_epoch_1.json", "{")
-    assert [type(entry) for entry in read(path)] == [dict, BadRow]
+    write_eval_log(EvalLog(eval=about, samples=samples), str(tmp_path / "log.json"))
+    assert [row["output"]["completion"] for row in read(tmp_path / "log.json")] == ["Sushi.", "Tea."]
 
 
 # --- streams and sizes
@@ -395,23 +381,16 @@ def test_a_pipe_can_be_read_twice(tmp_path):
 @pytest.mark.parametrize(
     ("address", "command"),
     [
-        ("https://host/a.jsonl", "curl -L -O 'https://host/a.jsonl'"),
-        ("http://host/a b/", "curl -L -O 'http://host/a b'"),
-        (
-            "https://docs.google.com/spreadsheets/d/1Ab_-/edit?gid=7#gid=7",
-            "curl -L -o sheet.csv 'https://docs.google.com/spreadsheets/d/1Ab_-/export?format=csv&gid=7'",
-        ),
-        (
-            "https://huggingface.co/datasets/org/data.x/viewer",
-            "hf download --repo-type dataset org/data.x --local-dir data.x",
-        ),
-        ("hf://datasets/org/data/a.csv", "hf download --repo-type dataset org/data --local-dir data"),
+        ("https://host/a.jsonl", "curl -L -O"),
+        ("http://host/a b/", "curl -L -O"),
+        ("https://huggingface.co/datasets/org/data.x/viewer", "hf download --repo-type dataset"),
+        ("hf://datasets/org/data/a.csv", "hf download --repo-type dataset"),
     ],
 )
 def test_an_address_is_refused_with_the_command_that_fetches_it(address, command):
     line = line_of(InputInvalid, lambda: list(records(Path(address))))
     assert line.startswith(f"{address.rstrip('/')}: is an address; expected a file")
-    assert line.endswith(f"; fetch it first: {command}")
+    assert line.endswith(f"; fetch it first, by {command}")
 
 
 def workbook(path, lines):

@@ -15,7 +15,7 @@ from excam.error_reports import record_files
 from excam.error_reports.evaluation import leave_one_out
 from excam.excam40k.publishing import about
 from excam.stats import holm, paired_permutation
-from scripts import evaluation, figures, reports
+from scripts import evaluation, figures
 from scripts import paper as paper_steps
 from scripts.annotation import figure_4
 from scripts.figures import figure_3, figure_10, figure_11
@@ -312,28 +312,6 @@ def test_error_rates_count_unreadable_answers_as_no_hit_and_stand_beside_the_pri
     assert (by["without error"]["printed"], by["without error"]["difference"]) == ("0.87", "-0.37")
     assert by["with a hard error"]["printed"] == ""
     assert "phi3" in Path("r.md").read_text(encoding="utf-8").lower(), "printed, not ours"
-
-
-def test_the_severity_of_a_row_is_that_which_most_systems_state():
-    """Three state minor errors as minor, a fourth states none at all; a judge that states no severity has no vote."""
-    systems = {"m/all/report": [True] * 8, "x/nothing/severity": [True] * 8, "y/nothing/severity": [True, None] * 4}
-    paths = [judged(system, "blend", right) for system, right in systems.items()]
-    paths.append(judged("x/nothing/binary", "blend", [False] * 8))
-
-    def votes():
-        call(
-            error_rates, judgements=paths, printed=ROOT / "paper/error-rates.csv", seed=1, numbers="r.csv", page="r.md"
-        )
-        lines = [line for line in lines_of("r.csv") if line["system"] == reports.VOTE]
-        return [(line["rows"], line["reported"], line["hits"], line["n"], line["unreadable"]) for line in lines]
-
-    assert votes() == [("with a minor error", "minor", "4", "4", "0")]
-    paths.append(judged("z/nothing/prompted-report", "blend", [False] * 8))
-    assert votes() == [("with a minor error", "minor", "4", "4", "0")]
-    paths.append(judged("z/nothing/severity", "blend", [False] * 8))
-    assert votes() == [("with a minor error", "minor", "0", "4", "4")], "two of four are no majority"
-    del paths[2:]
-    assert votes() == [], "two systems are no vote"
 
 
 def test_printed_rates_are_those_of_the_claims():

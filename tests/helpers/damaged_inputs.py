@@ -10,7 +10,6 @@ import gzip
 import io
 import json
 import math
-import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
@@ -87,14 +86,6 @@ def as_inspect(records: list[dict]) -> list[dict]:
     ]
 
 
-def as_log(records: list[dict]) -> bytes:
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as archive:
-        for at, record in enumerate(as_inspect(records)):
-            archive.writestr(f"samples/{at}_epoch_1.json", json.dumps(record))
-    return made.getvalue()
-
-
 FORMATS: Mapping[str, Callable[[list[dict]], bytes]] = {
     ".jsonl": as_json_lines,
     ".json": lambda records: json.dumps(records).encode(),
@@ -109,7 +100,6 @@ FORMATS: Mapping[str, Callable[[list[dict]], bytes]] = {
     "-chat.jsonl": as_chat,
     "-samples.jsonl": as_samples,
     "-inspect.jsonl": lambda records: as_json_lines(as_inspect(records)),
-    ".eval": as_log,
 }
 
 
@@ -186,7 +176,7 @@ def check(draw: Random, folder: Path, format_: str) -> None:
     bad = sum(entry.failure is not None for entry in entries)
     kept = {entry.id for entry in entries if entry.failure is None}
     lost = {record["id"] for record in before} - kept
-    if harm is flipped and lost and not format_.endswith((".parquet", ".arrow", ".gz", ".eval")):
+    if harm is flipped and lost and not format_.endswith((".parquet", ".arrow", ".gz")):
         assert bad or len(entries) == len(before), f"{lost} lost without a word"
 
 

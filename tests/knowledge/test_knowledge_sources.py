@@ -302,7 +302,7 @@ def test_a_folder_of_several_kinds(tmp_path):
     rows_file(place / "facts.jsonl", {"id": "f", "text": "A fact.", "culture": "Peru", "sources": ["blend/1", "x/2"]})
     (place / "sub").mkdir()
     (place / "sub/my-manners.md").write_text("Guests bow.")
-    (place / "page.html").write_text("<p>Sie gr\xfc\xdfen.", encoding="cp1252")
+    (place / "page.html").write_text("<meta charset=cp1252><p>Sie gr\xfc\xdfen.", encoding="cp1252")
     (place / "utf16.txt").write_text("Скажите.", encoding="utf-16")
     (place / "odd.txt").write_bytes("Скажите".encode("cp1251"))
     (place / "empty.md").write_text("")

@@ -1,4 +1,4 @@
-"""What the first page of the results says in words: HTML, made of the run's settings and of measured tables."""
+"""What the first page of the results says in words: HTML, made of the run's settings and numbers."""
 
 from __future__ import annotations
 
@@ -84,36 +84,6 @@ def by_documents(judged: Sequence[Mapping[str, Any]], about: Mapping[str, Any], 
         f"{len(decided)} of {len(judged)} rows, {right} rightly; of the others it reports no error "
         f'(<a href="{page}">every row</a>). Floors that read the same passages: {escape(reached)}.</p>'
     )
-
-
-def elsewhere(taught: Sequence[Line], reading: Sequence[Line]) -> str:
-    """Return what a judge that knows, and one that reads, was worth where it was measured."""
-    knows = _only(taught, world="all", system="taught/all", report="explanation-first", reading="verdict", times="20")
-    untold = _only(taught, world="all", system="taught/all", report="explanation-first", reading="verdict", times="0")
-    judge = "1.5B untuned, likelihoods, sure of .75"  # as `excam score` judges by default
-    reads = _only(reading, topic="prose", what=f"all | {judge} | scaled accuracy")
-    floor = _only(reading, topic="prose", what="all | share of words | scaled accuracy")
-    return (
-        "<p>What a judge is worth elsewhere (scaled accuracy; 0 is chance): one whose base was told the facts twenty "
-        f"times {_interval(knows, 'scaled_accuracy')}, never told {_interval(untold, 'scaled_accuracy')}; one of 1.5 "
-        f"billion parameters that reads documents {_interval(reads, 'value')}, the words that text and document share "
-        f"{_interval(floor, 'value')} "
-        '(<a href="../docs/results.md">docs/results.md</a>).</p>'
-    )
-
-
-def cost(hours: Iterable[Line]) -> str:
-    """Return what the paper's experiment would cost."""
-    whole = _only(hours, what="together | H100-hours")
-    return (
-        f"<p>The paper's experiment (<code>config.yaml</code>) would take {escape(whole['value'])} hours of one H100: "
-        'computed, not measured (<a href="../docs/workflow.md">docs/workflow.md</a>).</p>'
-    )
-
-
-def _only(lines: Iterable[Line], **wanted: str) -> Line:
-    (line,) = (line for line in lines if all(line[column] == value for column, value in wanted.items()))
-    return line
 
 
 def _interval(line: Line, column: str) -> str:

@@ -15,7 +15,7 @@ from excam.excam40k.construction.spans import Mode, Span, diff_spans
 
 def boxes(right: Sample, wrong: Sample, mode: Mode) -> dict[Where, tuple[Passage, Passage]]:
     """Return the original and the modified text for instruction and output. `mode`: how the gold spans were made."""
-    texts = {where: (getattr(right, where), getattr(wrong, where)) for where in WHERE}
+    texts: dict[Where, tuple[str, str]] = {where: (getattr(right, where), getattr(wrong, where)) for where in WHERE}
     return {where: (_marked(new, old, mode), _marked(old, new, mode)) for where, (old, new) in texts.items()}
 
 
