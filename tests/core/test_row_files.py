@@ -22,7 +22,6 @@ from excam.core.extras import NotInstalled
 from excam.core.row_files import EMPTY, BadRow, log_status, records, rows
 from excam.core.row_layouts import layout_of
 from excam.core.terminal import stop
-from excam.scoring import result_files
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -424,9 +423,8 @@ def test_a_workbook_is_read_as_texts_as_csv_is(tmp_path):
 def test_a_workbook_without_its_library_names_the_command(tmp_path, monkeypatch):
     (tmp_path / "a.xlsx").write_bytes(b"PK\x03\x04")
     monkeypatch.setattr(extras, "find_spec", lambda name: None)
-    for problem in (layout_of, result_files.suffix_of):
-        line = line_of(NotInstalled, problem, tmp_path / "a.xlsx")
-        assert "not installed; expected the extra excel: pip install 'excam[excel]', in a clone pip install" in line
+    line = line_of(NotInstalled, layout_of, tmp_path / "a.xlsx")
+    assert "not installed; expected the extra excel: pip install 'excam[excel]', in a clone pip install" in line
 
 
 def test_an_address_that_became_a_path_is_shown_as_it_was(capsys):
