@@ -1,4 +1,4 @@
-"""From a number of a figure to its cell, and from the cell to its rows: question, answer, report, and gold.
+"""From a cell, which figures name in the column `cell`, to its rows: question, answer, report, and gold.
 
 A row is right if the verdict agrees with the label; unreadable if the answer could not be parsed, which the strict
 accuracy counts as wrong; wrong otherwise. The three add up to the cell's n.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from math import isclose
 from pathlib import Path
 from typing import Any, Literal
@@ -25,10 +25,8 @@ from excam.inference import transcript as transcripts
 from excam.inference.run import Round
 
 Outcome = Literal["right", "wrong", "unreadable"]
-MADE_OF_CELLS = ("reports",)  # folders of results/
 GOLD: dict[str, Any] = {**dict.fromkeys(("id", "origin", "errors", "explanation"), pl.String), "score": pl.Int64}
 OUTCOMES: tuple[Outcome, ...] = ("right", "wrong", "unreadable")
-PICTURES = (".pdf", ".svg", ".png")  # drawn from the CSV file of the same name
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,63 +108,17 @@ class Cell:
         return f"{self.path}: {kinds}; {' + '.join(str(count[name]) for name in OUTCOMES)} = n = {len(self.rows)}{raw}"
 
 
-def numbers_of(figure: Path) -> Path:
-    """Return the CSV file that a picture was drawn from; a file that is no picture as it is."""
-    return figure.with_suffix(".csv") if figure.suffix in PICTURES else figure
+def cell_path(cell: str) -> Path:
+    """Return the file of a cell that is named model/trained_on/judge/dataset, or by a file made of its judgements.
 
-
-def find_cell_path(root: Path, figure: Path, cell: str | None) -> str:
-    """Return the path of a cell: from a figure or table that contains it, or the cell's own file without a figure.
-
-    Raises InputInvalid if the figure's numbers do not name such a cell.
+    Raises InputInvalid for any other name.
     """
-    if figure.suffix == ".json" and cell is None:
-        return figure.as_posix()
-    numbers = numbers_of(figure)
-    cells = _cells_named_in(root / numbers)
-    wanted = _path_of(cell or "")
-    if wanted not in cells:
-        question = f"no cell {cell}" if cell else "which cell?"
-        raise InputInvalid(f"{numbers}: {question}; it has {len(cells)}: {', '.join(map(_cell_axes, cells))}")
-    return wanted
+    parts = cell.split("/")
+    named = len(parts) == 4 and parts[0] != paths.RESULTS.name
+    return (paths.Cell(*parts, split="test") if named else paths.Cell.from_path(Path(cell))).path("evaluation")
 
 
-def _path_of(cell: str) -> str:
-    """Return the file of a cell named model/trained_on/judge/dataset; return any other name unchanged."""
-    axes = cell.split("/")
-    named = len(axes) == 4 and axes[0] != paths.RESULTS.name
-    return paths.Cell(*axes, split="test").path("evaluation").as_posix() if named else cell
-
-
-def _cells_named_in(numbers: Path) -> list[str]:
-    """Return the paths of the cells in the column `cell` of a CSV file. Raises InputInvalid if there are none."""
-    if not numbers.is_file():
-        raise InputInvalid(f"{numbers}: no such file; expected the numbers of a figure or a table, or a cell's JSON")
-    named = [_cell_of_line(line) for line in tables.read_lines(numbers)] if numbers.suffix == ".csv" else []
-    cells = list(dict.fromkeys(filter(None, named)))
-    if not cells:
-        raise InputInvalid(f"{numbers}: names no cells; expected a CSV file with a column `cell`, or a cell's JSON")
-    return cells
-
-
-def _cell_of_line(line: dict[str, str]) -> str | None:
-    """Return the cell of a line: other files than those of `evaluate` use the judgements of the same system and test
-    set.
-    """
-    cell = line.get("cell")
-    below = paths.below_results(Path(cell or ""))
-    if cell and below and below[0] in MADE_OF_CELLS:
-        made_of = replace(paths.Cell.from_path(Path(cell)), dataset=line.get("dataset") or paths.ALL, split="test")
-        return made_of.path("evaluation").as_posix()
-    return cell
-
-
-def _cell_axes(cell: str) -> str:
-    """Return the axes of a cell, as `_path_of` expects them, if it is one of a test set."""
-    return cell.removeprefix(f"{paths.RESULTS / 'evaluation'}/").removesuffix("/test.json")
-
-
-def open_cell(root: Path, path: str) -> Cell:
+def open_cell(root: Path, path: Path) -> Cell:
     """Return a cell's rows, in the order of its judgements.
 
     Raises InputInvalid if it is not a cell, ArtifactBroken if judgements are not those that it was made of, or the
@@ -182,7 +134,7 @@ def open_cell(root: Path, path: str) -> Cell:
             f"{path}: its rows are {len(rows)} with scaled accuracy {accuracy}; expected {n} with {scaled}; "
             f"evaluate again; see excam audit {path}"
         )
-    return Cell(path, tuple(rows))
+    return Cell(path.as_posix(), tuple(rows))
 
 
 def _read_cell_numbers(path: Path) -> dict[str, Any]:

@@ -62,8 +62,7 @@ def audit(
 
 
 def rows(
-    figure: Annotated[Path, typer.Argument(help="a figure or table of ExCAM's results, or a cell's JSON file")],
-    cell: Annotated[str | None, typer.Argument(help="model/trained_on/judge/dataset, or the path of its cell")] = None,
+    cell: Annotated[str, typer.Argument(help="model/trained_on/judge/dataset, or what a figure's CSV calls its cell")],
     wrong: Annotated[bool, typer.Option("--wrong", help="only rows judged wrongly")] = False,
     right: Annotated[bool, typer.Option("--right", help="only rows judged rightly")] = False,
     unreadable: Annotated[bool, typer.Option("--unreadable", help="only parse failures")] = False,
@@ -73,14 +72,14 @@ def rows(
     """Show the rows behind a number: the question, the verbatim answer, the parsed report, gold, and what a reader
     changed in the published row.
 
-    Example: excam rows results/paper/figure-3.csv smollm2-135m/nothing/prompted-report/blend --wrong
+    Example: excam rows smollm2-135m/nothing/prompted-report/blend --wrong
     """
     from excam.lineage import cell_rows
 
     chosen = {"wrong": wrong, "right": right, "unreadable": unreadable}
     wanted = {name for name, is_wanted in chosen.items() if is_wanted} or set(chosen)
     with exit_on_error():
-        opened = cell_rows.open_cell(directory, cell_rows.find_cell_path(directory, figure, cell))
+        opened = cell_rows.open_cell(directory, cell_rows.cell_path(cell))
         for row in opened.rows:
             if row.outcome in wanted:
                 print_json(row.to_dict()) if as_json else print_text(row.text())
