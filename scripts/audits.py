@@ -29,7 +29,7 @@ NAMES = {"name": pl.String, "printed": pl.String}
 
 
 @step(
-    version=3,
+    version=4,
     result="results/audits/inventory",
     inputs={
         "samples": "all_splits",

@@ -245,7 +245,7 @@ PRINTED = ("scaled_accuracy", "kendall", "tie_calibrated_accuracy")  # columns o
 
 TABLE_4_HEAD = (
     *("system", "scaled accuracy [95 %]", "paper", "Kendall b", "paper", "tie-calibrated", "paper"),
-    *("n", "n with a score", "failures", "from", "compared"),
+    *("n", "n with a score", "failures", "from"),
 )
 
 
@@ -271,7 +271,7 @@ Line = Mapping[str, str]
 
 
 @step(
-    version=8,
+    version=9,
     result="results/paper/table-4",
     outputs=["numbers", "page"],
     category="Results",
@@ -381,7 +381,6 @@ def _table_4_page(ours: Sequence[Line], printed: Sequence[Line], pairs: int) -> 
         [
             *(name, *_values(line, paper.get(name, {})), line["n"], line["n_scored"], line["failures"]),
             f"`{line['cell']}`",
-            _why(line, name, paper),
         ]
         for name, line in named.items()
     ]
@@ -408,26 +407,6 @@ def _beside(ours: str, printed: str) -> str:
     if not printed:
         return "–"
     return f"{printed} ({float(ours) - float(printed):+.3f})" if ours else printed
-
-
-def _why(line: Line, name: str, paper: Mapping[str, Line]) -> str:
-    """Return whether the paper prints this system, and if not, what about it is another."""
-    kind = "tuned" if line["trained_on"] != "nothing" else "untuned"
-    if name in paper:
-        return "same model, adapter and judge"
-    if line["model"] in trivial_baselines.NAMES:
-        return "a trivial baseline; the paper prints none"
-    same = [row for row in paper.values() if row["model"] == line["model"]]
-    bases = ", ".join(row["model"] for row in paper.values() if row["trained_on"] == "all")
-    if not same:
-        return f"other base model; the paper tunes {bases}" if kind == "tuned" else "a model the paper does not ask"
-    if line["trained_on"].startswith("without-"):
-        return "an adapter of Figures 3 and 11, whose cells are in pictures"
-    if line["trained_on"] not in ("nothing", "all"):
-        return "an adapter the paper does not have"
-    if any((row["trained_on"], row["judge"]) == (line["trained_on"], line["judge"]) for row in same):
-        return f"printed only with{'out' if line['fallback'] else ''} p(R) as fallback"
-    return f"the paper prints no {kind} {line['judge']} of this model"
 
 
 def _printed_name(line: Line) -> str:

@@ -357,33 +357,6 @@ def test_table_6_names_what_differs_from_the_printed():
     assert [line["differs"] for line in lines_of("t.csv") if line["temperature_printed"]] == ["no"] * 6
 
 
-# --- the comparison
-
-
-def system(name, model, trained_on="all", judge="report", fallback="p"):
-    line = {"model": model, "trained_on": trained_on, "judge": judge, "fallback": fallback}
-    assert evaluation._printed_name(line) == name
-    return line
-
-
-@pytest.mark.parametrize(
-    ("line", "why"),
-    [
-        (system("gemma3-27b/all/report+p", "gemma3-27b"), "same model"),
-        (system("gemma3-27b/all/report", "gemma3-27b", fallback=""), "only with p"),
-        (system("phi4/nothing/binary", "phi4", "nothing", "binary", ""), "no untuned binary"),
-        (system("smollm2/all/report+p", "smollm2"), "other base model"),
-        (system("smollm2/nothing/count", "smollm2", "nothing", "count", ""), "does not ask"),
-        (system("gemma3-27b/without-epic/report+p", "gemma3-27b", "without-epic"), "Figures 3 and 11"),
-        (system("gemma3-27b/permissive/report+p", "gemma3-27b", "permissive"), "does not have"),
-        (system("length-only/nothing/none", "length-only", "nothing", "none", ""), "a trivial baseline"),
-    ],
-)
-def test_every_line_says_why_it_has_or_lacks_a_difference(line, why):
-    paper = {row["system"]: row for row in lines_of(ROOT / "paper/table-4.csv")}
-    assert why in evaluation._why(line, evaluation._printed_name(line), paper)
-
-
 def test_titles_of_datasets_in_figures():
     assert about.title("globalopinionqa") == "GlobalOpinionQA"
     assert about.title("ALL (ID)") == "ALL (ID)"

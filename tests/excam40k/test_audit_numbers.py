@@ -6,7 +6,7 @@ import pytest
 
 from excam.excam40k import text_classifier
 from excam.excam40k.audits import balance, inventory, leaks, licences, page, pairs, shortcuts, views
-from excam.excam40k.audits.checks import Audit, Check, absence_check, by_dataset
+from excam.excam40k.audits.checks import Audit, Check, absence_check
 from excam.excam40k.construction import duplicates
 
 
@@ -153,11 +153,6 @@ def test_what_most_countries_say_is_learned_from_other_base_samples_of_the_group
     assert (known.how, known.scaled) == ("halves of the bases", 1)
     assert (new.how, new.scaled) == ("halves of the groups", 0)
     assert shortcuts.verdict(new, 1) == "not decidable", "it calls all rows alike"
-
-
-def test_in_one_group_nothing_is_called_wrong():
-    (result,) = found_tokens(rows_with_tokens("a", "b", "c").with_columns(group=pl.lit("g")))
-    assert (result.how, result.sums.tolist(), result.sizes.tolist()) == ("one group", [1], [3])
 
 
 def test_a_fold_of_one_class_predicts_it():
@@ -330,30 +325,6 @@ def test_pairs_lost_of_an_odd_number_of_rows():
     assert balance.pairs_lost({"dropped": {"a": 2, "b": 1}, "beyond_cap": 7}) == 6
 
 
-def test_checks_are_in_the_order_of_the_datasets():
-    """Of forty: in another order of the rows the same by chance once in 10 ** 47."""
-    names = [f"d{at * 7 % 40:02d}" for at in range(40)]
-    rows = pl.DataFrame(dict.fromkeys(("base", "dataset"), names)).with_columns(
-        **{"part": pl.lit("train"), "wrong": pl.lit(False), "slot": pl.lit("x"), "question": pl.lit("a")},
-        **dict.fromkeys(("pairs", "most", "least", "p"), pl.lit(1)),
-        templates=pl.Series([["a"]] * 40),
-    )
-    alike = rows.select(
-        pl.col("dataset").alias(f"{name}_{side}") for name in ("dataset", "base", "part") for side in "ab"
-    )
-    made = [
-        balance._halves(rows),
-        balance._halves_of_templates(rows),
-        leaks._questions(rows, rows.select("base", "question")),
-        leaks._near_within(alike, rows),
-    ]
-    for checks in made:
-        assert list(dict.fromkeys(check.dataset for check in checks if check.dataset != "all")) == names
-    assert [name for name, _ in by_dataset(rows)] == names
-    assert balance._most_uneven(rows)["dataset"].to_list() == names
-    assert page.brief([Check(name, "d", name, "0", "passed") for name in names])["check"].to_list() == names
-
-
 # --- pages and inventory
 
 
@@ -390,22 +361,6 @@ def test_kinds_of_names_and_the_order_of_regions():
     assert inventory.per_region(split)["region"].to_list() == ["Peru", "Chad", "China"]
 
 
-def test_the_lists_beside_each_other():
-    table = pl.DataFrame({"in": ["both"] * 2 + ["paper"] + ["ours"] * 3})
-    assert inventory._summary({"regions": table}, 7).rows() == [
-        ("regions", 3, 5, 2, 1, 3),
-        ("cultures of Mango", 4470, 7, None, None, None),
-    ]
-
-
-def test_a_page_shows_forty_regions():
-    names = [f"{at:02d}" for at in range(45)]
-    columns = dict.fromkeys(("id", "culture"), names) | {"language": "English", "dataset": "blend", "part": "test"}
-    listed = pl.DataFrame({"name": names, "printed": names})
-    shown = inventory.audit(pl.DataFrame(columns), listed, listed).tables["Rows per region, the first 40"]
-    assert shown["region"].to_list() == names[:40]
-
-
 def test_the_digest_of_a_source_is_of_its_files_in_any_order():
     digest = licences.source_digest({"outputs": {"b.csv": "2", "a.csv": "1"}})
     assert digest == licences.source_digest({"outputs": {"a.csv": "1", "b.csv": "2"}})
@@ -438,13 +393,6 @@ def test_without_a_left_out_dataset_nothing_is_proved():
     near = pl.DataFrame(schema=duplicates.COLUMNS)
     assert len(leaks.audit(rows, questions, near, {"all": rows}).notes) == 1
     assert leaks.audit(rows, questions, near, {"without-epic": rows}).notes == ()
-
-
-def test_a_value_in_two_splits():
-    rows = pl.DataFrame(
-        {"base": ["b", "b", "a", "a", "c", "c"], "part": ["train", "dev", "train", "test", "dev", "dev"]}
-    )
-    assert leaks._in_two(rows, "base") == ["a", "b"]
 
 
 def test_only_training_against_dev_or_test_counts():

@@ -578,7 +578,7 @@ def test_comparison_names_both_values_and_where_ours_came_from():
     assert [part.strip() for part in line.strip("|").split("|")] == [
         *(system, "0.5 [0.4, 0.6]", f"0.331 ({0.5 - 0.331:+.3f})", "n/a", printed["kendall"]),
         *("0.1235", f"0.474 ({0.1235 - 0.474:+.3f})", "40", "37", "3"),
-        *(f"`results/evaluation/{system}/all/test.json`", "same model, adapter and judge"),
+        f"`results/evaluation/{system}/all/test.json`",
     ]
     assert f"| {COUNT}+p | 0.5 [0.4, 0.6] | – | 0.4 | – |" in text, "ours alone"
     assert "| constant/nothing/none | 0.2 [-0.1, 0.3] | – |" in text

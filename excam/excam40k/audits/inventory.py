@@ -1,7 +1,7 @@
 """The languages, regions and cultures in ExCAM40k, beside the lists of the paper's Appendix E.
 
 Mango names cultures, CaLMQA only languages, every other benchmark a country or region. Names are compared without case
-and accents; the column `printed` of a list has the paper's spelling if it differs.
+and accents.
 """
 
 from __future__ import annotations
@@ -13,31 +13,28 @@ import polars as pl
 
 from excam.excam40k.audits.checks import Audit, Check, absence_check, by_dataset, in_splits
 from excam.excam40k.audits.page import spread_over_parts
-from excam.pages.markdown import escape
 
 KINDS = ("region", "culture", "language named instead")  # what the column `culture` holds
+COLUMNS = ("list", "printed", "ours", "in both", "only printed", "only ours")
 SHOWN = 40  # lines of a long table on the page; the CSV has all
 
 
 def audit(rows: pl.DataFrame, regions: pl.DataFrame, languages: pl.DataFrame) -> Audit:
-    """`regions`, `languages`: the paper's lists, with the columns `name` (ours) and `printed`."""
+    """`regions`, `languages`: the paper's lists, with the column `name`, as we spell them."""
     split = in_splits(rows)
     own_regions, own_languages = cultures(split), spread_over_parts(split, "language")
-    region_names = own_regions.filter(pl.col("kind") == "region")["culture"].unique().to_list()
-    both = {
-        "regions": compare_names(region_names, regions),
-        "languages": compare_names(own_languages["language"].to_list(), languages),
-    }
-    mango = own_regions.filter(pl.col("kind") == "culture")["culture"].n_unique()
+    regions_named, of_mango = (own_regions.filter(pl.col("kind") == kind)["culture"] for kind in KINDS[:2])
+    lines = [
+        _beside_paper("regions", regions_named, regions),
+        _beside_paper("languages", own_languages["language"], languages),
+        ("cultures of Mango", 4470, of_mango.n_unique(), *[None] * 3),
+    ]  # Appendix E prints only the number of these cultures
     tables = {
-        "Beside Appendix E": _summary(both, mango),
-        "Regions that are not in both": _one_sided(both["regions"]),
-        "Languages that are not in both": _one_sided(both["languages"]),
+        "Beside Appendix E": pl.DataFrame(lines, schema=COLUMNS, orient="row"),
         "Rows per language": own_languages,
         f"Rows per region, the first {SHOWN}": per_region(split).head(SHOWN),
     }
-    notes = tuple(_spelled(name, printed) for name, printed in (("regions", regions), ("languages", languages)))
-    return Audit("inventory", tuple(_named(split)), tables, notes)
+    return Audit("inventory", tuple(_named(split)), tables)
 
 
 def _named(split: pl.DataFrame) -> Iterator[Check]:
@@ -66,45 +63,18 @@ def _kind() -> pl.Expr:
     return pl.when(pl.col("dataset") == "mango").then(culture).otherwise(unplaced)
 
 
-def compare_names(ours: list[str], paper: pl.DataFrame) -> pl.DataFrame:
-    """Return every name of either list with its presence.
+def _beside_paper(what: str, ours: pl.Series, paper: pl.DataFrame) -> tuple[object, ...]:
+    """Return how many names a list of the paper has and we have, and those of one side alone.
 
     If several of our spellings have the same plain form, the last one in the order of code points represents them.
     """
-    theirs = {plain(name): name for name in paper["name"]}
-    own = {plain(name): name for name in sorted(ours)}
-    lines = []
-    for name in sorted(theirs.keys() | own.keys()):
-        where = "both" if name in theirs and name in own else "ours" if name in own else "paper"
-        lines.append((own.get(name) or theirs[name], where))
-    return pl.DataFrame(lines, schema=dict.fromkeys(("name", "in"), pl.String), orient="row")
+    theirs, own = ({plain(name): name for name in sorted(names)} for names in (paper["name"], ours))
+    both = theirs.keys() & own.keys()
+    alone = [", ".join(names[name] for name in sorted(names.keys() - both)) for names in (theirs, own)]
+    return what, len(theirs), len(own), len(both), *alone
 
 
 def plain(name: str) -> str:
     """Return a name without accents, in lower case."""
     spread = unicodedata.normalize("NFKD", name.replace("’", "'"))
     return " ".join("".join(letter for letter in spread if not unicodedata.combining(letter)).casefold().split())
-
-
-def _summary(both: dict[str, pl.DataFrame], mango: int) -> pl.DataFrame:
-    lines = []
-    for name, table in both.items():
-        counts = [table.filter(pl.col("in") == where).height for where in ("both", "paper", "ours")]
-        lines.append((name, counts[0] + counts[1], counts[0] + counts[2], *counts))
-    lines.append(("cultures of Mango", 4470, mango, None, None, None))  # Appendix E prints only their number
-    columns = ("list", "printed", "ours", "in both", "only printed", "only ours")
-    return pl.DataFrame(lines, schema=columns, orient="row")
-
-
-def _one_sided(table: pl.DataFrame) -> pl.DataFrame:
-    """Return the names of one list alone, in a line each side."""
-    sides = {"only printed": table.filter(pl.col("in") == "paper"), "only ours": table.filter(pl.col("in") == "ours")}
-    lines = [(title, own.height, ", ".join(own["name"])) for title, own in sides.items()]
-    return pl.DataFrame(lines, schema={"side": pl.String, "n": pl.Int64, "names": pl.String}, orient="row")
-
-
-def _spelled(what: str, paper: pl.DataFrame) -> str:
-    other = paper.filter(pl.col("name") != pl.col("printed"))
-    pairs = [f"{printed} = {name}" for name, printed in other.select("name", "printed").iter_rows()]
-    listed = escape(", ".join(pairs)) or "none"
-    return f"Of the {paper.height} printed {what}, {len(pairs)} are spelled otherwise: {listed}."
