@@ -1,13 +1,11 @@
 """Construction: quotas, bounds, orders and places, each by hand."""
 
 import json
-from collections import Counter
 from dataclasses import replace
 
 import pytest
 from base_samples import SEED, base, wrapped
 
-from excam.core.exceptions import ConfigInvalid
 from excam.core.hash_order import digest
 from excam.error_reports.records import Sample
 from excam.excam40k.construction import (
@@ -15,7 +13,6 @@ from excam.excam40k.construction import (
     duplicates,
     generator,
     hard,
-    option_phrases,
     soft,
     spans,
     splits,
@@ -62,12 +59,6 @@ def test_proportional_quotas(sizes, limit, quotas):
 # --- splits
 
 
-@pytest.mark.parametrize("rows", [-2, -1, 1, 3])
-def test_a_subset_of_no_even_number_is_refused(rows):
-    with pytest.raises(ConfigInvalid, match=f"balanced subset of {rows} rows; expected an even number"):
-        splits.balanced_subset([], rows, SEED)
-
-
 def pairs(count: int, **changes) -> list[Sample]:
     bases = [base(number, **changes) for number in range(count)]
     right = wrapped(bases)
@@ -94,13 +85,6 @@ def test_units_are_drawn_by_room():
     assert splits.draw([(name, "a", 1) for name in "abcdef"], 6, SEED) == by_hash
     heavy = [("big", "a", 6), ("one", "b", 2), ("two", "b", 2), ("three", "b", 2)]
     assert sorted(splits.draw(heavy, 12, SEED)) == ["big", "one", "three", "two"]
-
-
-def test_shards():
-    counts = Counter(splits.shard_of(f"blend/{number}/options", 4) for number in range(400))
-    assert sorted(counts) == [0, 1, 2, 3]
-    assert min(counts.values()) > 70
-    assert splits.shard_of("blend/0/options", 1000) == int(digest(0, "shard", "blend/0/options"), 16) % 1000
 
 
 # --- spans
@@ -167,15 +151,6 @@ def test_looks():
 # --- duplicates
 
 
-def test_similar_as_sets():
-    assert duplicates._jaccard(frozenset("abcd"), frozenset("abce")) == 3 / 5
-    assert duplicates._shingles(["ab", "ABCDE", "a  bcdef"]) == [
-        frozenset({"ab"}),
-        frozenset({"abcde"}),
-        frozenset({"a bcd", " bcde", "bcdef"}),
-    ]
-
-
 def test_exactly_the_limit_counts_as_alike():
     """Texts without a repeated shingle: 40 characters more share 36 of 45: .8; 35 of 45 are less."""
     common = "".join(chr(0x4E00 + at) for at in range(40))
@@ -194,16 +169,6 @@ def test_a_shingle_is_boilerplate_beyond_ten_texts_and_a_fifth():
         return any("stem0" in shingles for shingles in duplicates._shingles(made))
 
     assert [shared(10, 10), shared(11, 11), shared(12, 60), shared(13, 60)] == [True, False, True, False]
-
-
-def test_positions_that_share_a_set():
-    shingles, other = frozenset("a"), frozenset("b")
-    close_pairs = duplicates._spelled_out([shingles, other, shingles], [(other, shingles, 0.9)])
-    assert [(pair.first, pair.second, pair.similarity) for pair in close_pairs] == [
-        (0, 1, 0.9),
-        (0, 2, 1.0),
-        (1, 2, 0.9),
-    ]
 
 
 def test_rows_of_the_list_of_near_duplicates():
@@ -272,12 +237,3 @@ def test_a_dropped_answer_is_kept_up_to_300_characters():
 def test_base_samples_for_rows(task, errors, rows, bases):
     """Two rows a pair, two pairs of a question with options or of soft errors, and a quarter more of these."""
     assert wrapping.bases_for(rows, task, errors) == bases
-
-
-def test_answers_that_speak_of_options():
-    spoken = ("None of the above", "Both A and C", "(a) or (c)", "any of these", "tea", "a cup and c", "Vitamin A")
-    assert [option_phrases.answer_needs_options(answer) for answer in spoken] == [True] * 4 + [False] * 3
-    most = base(question="What do people drink most?")
-    for answer, second in (("tea", "freeform"), ("None of the above", "listed"), ("Both A and C", None)):
-        offered = replace(most, answer=answer, options=(answer, "cola", "beer"), wrong=("cola", "beer"))
-        assert wrapping.variants(offered, "hard") == (("options", second) if second else ("options",))
