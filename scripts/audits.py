@@ -60,7 +60,7 @@ def audit_inventory(
 
 
 @step(
-    version=4,
+    version=5,
     result="results/audits/balance",
     inputs={
         "samples": "all_splits",

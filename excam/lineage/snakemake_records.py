@@ -13,14 +13,12 @@ import ast
 import base64
 import binascii
 import json
-import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 METADATA = Path(".snakemake/metadata")
-_PIN = re.compile(r"^ *- ([\w.-]+==[\w.+-]+) *$", re.MULTILINE)  # a package in an environment file
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +31,6 @@ class Record:
     command: str
     checksums: dict[str, str]  # input -> sha256, where Snakemake took one
     made: str  # when the output was written, ISO 8601
-    started: str = ""  # when its job began, ISO 8601
-    packages: tuple[str, ...] = ()  # pins of the rule's environment, "name==version"
 
     @property
     def stages(self) -> dict[str, str]:
@@ -71,14 +67,8 @@ def _record(row: dict[str, Any]) -> Record:
         params=tuple(text for param in row["params"] if (text := _plain(param))),
         command=row["shellcmd"] or "",
         checksums={file: value for file, value in checksums.items() if ":" not in value},  # another algorithm
-        made=_time(row["endtime"]),
-        started=_time(row["starttime"]) if "starttime" in row else "",
-        packages=tuple(sorted(_PIN.findall(base64.b64decode(row.get("conda_env") or b"").decode()))),
+        made=datetime.fromtimestamp(row["endtime"], UTC).isoformat(timespec="seconds"),
     )
-
-
-def _time(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
 def _plain(param: str) -> str:

@@ -557,7 +557,6 @@ def test_what_is_kept_of_a_run_is_the_same_each_time(here):
     assert copies.KEPT.read_bytes() == first
     kept = copies.read_run_records(copies.KEPT)
     assert kept.records == snakemake_records.read_all(Path())
-    assert kept.records[CELL].started <= kept.records[CELL].made
     assert kept.manifests["results/models/tiny/manifest.json"].keys() == {
         f"results/models/tiny/files/{name}" for name in ("config.json", "model.safetensors")
     }

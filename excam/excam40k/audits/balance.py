@@ -10,7 +10,7 @@ import polars as pl
 from excam.config import LEXICON
 from excam.core.splits import SPLITS
 from excam.excam40k.audits import views
-from excam.excam40k.audits.checks import EVERYWHERE, Audit, Check, absence_check, by_dataset, in_splits, pass_or_fail
+from excam.excam40k.audits.checks import Audit, Check, absence_check, by_dataset, in_splits, pass_or_fail
 from excam.excam40k.audits.pairs import pair_checks
 from excam.excam40k.construction import templates
 
@@ -41,7 +41,6 @@ def audit(
         *_spread(used, dropped),
         *_positions(positions),
         *_answers(answers),
-        absence_check("problems of the template files", EVERYWHERE, templates.lint()),
     ]
     tables = {
         "Uses of templates in pairs, the most uneven slot (p: least of chi-square tests)": _most_uneven(used),

@@ -1,4 +1,4 @@
-"""Paraphrases in `excam40k/templates`: one per line, 50 per task and slot, and the linter that checks them.
+"""Paraphrases in `excam40k/templates`: one per line, 50 per task and slot, and how they are filled.
 
 Where the paper prints a paraphrase, its place is behind a tab ("Table 8"); the others are ours. A slot is a part of an
 instruction or an output; an instruction is composed of its slots (role, context, task, options). `{name}` in a line is
@@ -12,7 +12,6 @@ lines.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -41,10 +40,9 @@ SLOTS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
     "hard/explanation_opinion": (frozenset({"right"}), frozenset({"wrong", "culture"})),
     "hard/explanation_irony": (frozenset({"right"}), frozenset({"wrong", "culture"})),
 }
-MANY, LOCAL = 50, 12  # paraphrases of a slot, in English and in another language
+# paraphrases of these slots; of others there are 50 in English, 12 in another language
 FEWER = {"generation/output": 1, **dict.fromkeys((slot for slot in SLOTS if slot.startswith("hard/")), 12)}
 ENGLISH = "en"
-_PLACEHOLDER = re.compile(r"\{(\w*)\}")
 # A placeholder, with the quotes around it and the mark behind it; the Greek question mark is left to the lines.
 _ENDING = re.compile(r"(['«“„]?)\{(\w*)\}(['»”“]?)([.?。।؟？]?)")
 _QUOTES = re.compile(r"(?<!\w)'")  # a quotation begins inside a value
@@ -53,8 +51,6 @@ _LIKE = {"«": frozenset("«»"), "“": frozenset('“”"'), "„": frozenset(
 # The marks at the end of a sentence, also inside quotes; the semicolon is the Greek question mark.
 _ENDS_SENTENCE = re.compile(r"[.?!:…。？！：？؟۔।։;;]['\"’”»)\]]*\Z")
 _ASKS = re.compile(r"[?？؟;;]['\"’”»)\]]*\Z")
-_PRINTED = re.compile(r"(?:Table|Figure) \d+")
-_FILLERS = frozenset({"a", "an", "the", "please"})  # two paraphrases that differ in these alone are the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,39 +169,3 @@ def fill(template: str, values: Mapping[str, str]) -> str:
 def ends_sentence(text: str) -> bool:
     """Return whether a text ends in a full stop, question mark or the like, of any script, also inside quotes."""
     return bool(_ENDS_SENTENCE.search(text))
-
-
-def lint() -> list[str]:
-    """Return problems of the template files, one line each; none for the shipped ones (tested)."""
-    problems = []
-    for name in _every_slot():
-        required, optional = SLOTS[_in_english(name)]
-        seen: dict[tuple[str, ...], int] = {}
-        lines = paraphrases(name)
-        expected = FEWER.get(_in_english(name), MANY if language_of(name) == ENGLISH else LOCAL)
-        if len(lines) != expected:
-            problems.append(f"{name}: {len(lines)} lines; expected {expected}")
-        for number, line in enumerate(lines, start=1):
-            where = f"{name}:{number}"
-            used = Counter(_PLACEHOLDER.findall(line))
-            problems += [f"{where}: lacks {{{missing}}}" for missing in sorted(required - used.keys())]
-            problems += [f"{where}: unknown {{{unknown}}}" for unknown in sorted(used.keys() - required - optional)]
-            problems += [f"{where}: {{{often}}} {count} times" for often, count in sorted(used.items()) if count > 1]
-            if (place := printed_in_paper(f"{name}/{number}")) and not _PRINTED.fullmatch(place):
-                problems.append(f"{where}: {place!r} behind the tab; expected a table or figure of the paper")
-            if line != line.strip() or not line:
-                problems.append(f"{where}: empty, or spaces at an end")
-            words = tuple(sorted(_words(line)))
-            if words in seen:
-                problems.append(f"{where}: the same words as line {seen[words]}")
-            seen.setdefault(words, number)
-    return problems
-
-
-def _every_slot() -> list[str]:
-    return [in_language(slot, code) for code in languages() for slot in SLOTS]
-
-
-def _words(line: str) -> list[str]:
-    own = _PLACEHOLDER.sub(" ", line)
-    return [word for word in re.findall(r"\w+", own.casefold()) if word not in _FILLERS]
