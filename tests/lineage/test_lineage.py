@@ -628,7 +628,9 @@ def test_rows_add_up_and_are_what_was_asked_and_answered(here):
 
 
 @pytest.mark.parametrize("cell", ["tiny/all/report/culturalbench", CELL.replace("evaluation", "reports"), JUDGED])
-def test_axes_and_files_of_the_same_judgements_lead_to_the_same_rows(here, cell):
+def test_a_number_of_a_figure_leads_to_its_rows(here, cell):
+    """By what its CSV file calls its cell, by the axes of that, and by other files of the same judgements."""
+    assert CELL in {line["cell"] for line in tables.read_lines(Path(FIGURE).with_suffix(".csv"))}
     result = excam("rows", cell, "--jsonl")
     assert result.exit_code == 0
     assert len(result.stdout.splitlines()) == json.loads(Path(CELL).read_text())["n"]
