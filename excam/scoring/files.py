@@ -6,29 +6,19 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, repeat, zip_longest
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 from excam.core.provenance import Progress, say
-from excam.inference.journal import Journal, Passing
+from excam.inference.journal import Passing
 from excam.scoring import result_files
-from excam.scoring.metric import Metric, Row
+from excam.scoring.metric import Row
 from excam.scoring.results import Result
 
+if TYPE_CHECKING:
+    from excam.scoring.ensemble import Ensemble
+    from excam.scoring.scorer import Scorer
 
-class Judge(Protocol):
-    """Scores rows in order: a metric with a model, several of them, or a client of a server."""
-
-    @property
-    def metric(self) -> Metric: ...
-
-    @property
-    def signature(self) -> str: ...
-
-    def for_rows(self, rows: Iterable[Row], /) -> Judge: ...
-
-    def score(
-        self, rows: Iterable[Row], /, journal: Path | Journal | None = None, progress: Progress | None = None
-    ) -> Iterator[Result]: ...
+Judge: TypeAlias = "Scorer | Ensemble"  # scores rows in order
 
 
 def journal_of(path: Path) -> Path:

@@ -8,25 +8,27 @@ A file that is there already is never overwritten unless that is asked for.
 from __future__ import annotations
 
 import csv
-import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from excam.core.exceptions import InputInvalid
 from excam.core.provenance import publish, say
 from excam.core.row_files import BadRow, records
 from excam.core.spreadsheets import guard_cell, remove_guard
 from excam.core.text import plain_name, respelled
-from excam.scoring.metric import LABELS, Metric, Row
+from excam.scoring.metric import LABELS, Row
 from excam.scoring.results import Result, from_dict, is_result
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from excam.scoring.ensemble import Ensemble
+    from excam.scoring.scorer import Scorer
 
 CHUNK = 4096  # rows in memory at once, and of a row group
 SUFFIXES = (".jsonl", ".parquet", ".csv")
@@ -40,16 +42,6 @@ SHOWN = 4  # of these columns stand before those that only people read
 EXPLANATION = "explanation"
 Cell = str | float | None
 BOM = "\ufeff"  # without it Excel takes UTF-8 for something else
-
-
-class Maker(Protocol):
-    """Who makes a file of results."""
-
-    @property
-    def metric(self) -> Metric: ...
-
-    @property
-    def signature(self) -> str: ...
 
 
 def suffix_of(path: Path) -> str:
@@ -140,14 +132,6 @@ def write(path: Path, results: Iterable[Result]) -> None:
 
 def _line(result: Result) -> bytes:
     return f"{json.dumps(result.to_dict())}\n".encode("ascii")
-
-
-def digest(results: Iterable[Result]) -> str:
-    """Return the sha256 of the JSON Lines that `write` makes of results."""
-    made = hashlib.sha256()
-    for line in map(_line, results):
-        made.update(line)
-    return made.hexdigest()
 
 
 def _write_lines(path: Path, results: Iterable[Result]) -> None:
@@ -250,7 +234,7 @@ def frame(results: Sequence[Result]) -> pl.DataFrame:
 # --- going on
 
 
-def is_of(result: Result, item: Row, judge: Maker) -> bool:
+def is_of(result: Result, item: Row, judge: Scorer | Ensemble) -> bool:
     """Return whether a result is that of a row, by its texts and labels; of a metric of one's own, by its id too.
 
     Elsewhere nothing depends on an id, unless it made the row a failure.
@@ -263,7 +247,9 @@ def is_of(result: Result, item: Row, judge: Maker) -> bool:
     )
 
 
-def earlier(path: Path, items: Iterable[Row], judge: Maker, *, overwrite: bool = False) -> Iterator[Result | None]:
+def earlier(
+    path: Path, items: Iterable[Row], judge: Scorer | Ensemble, *, overwrite: bool = False
+) -> Iterator[Result | None]:
     """Yield the result of each row in a finished file, None for one to ask about, until there are no more in the file.
 
     With `overwrite`, rows with a failure are asked about again, and all rows where it is of another judge. Else raises

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
 from excam.core.exceptions import InputInvalid
-from excam.core.provenance import write_text
 from excam.scoring import result_files
 from excam.scoring.report_numbers import line
 from excam.scoring.results import Result
@@ -99,21 +98,7 @@ class Results(Sequence[Result]):
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write a scored file, as `excam score --to` does. Raises InputInvalid for one that is there already."""
-        _refuse_existing(path := Path(path), overwrite=overwrite)
-        result_files.write(path, self)
-
-    def report(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the page of `excam report`. Raises InputInvalid for a file that is there and is no such page."""
-        from excam.scoring import report_page
-
         path = Path(path)
-        if not (path.exists() and report_page.is_own(path)):
-            _refuse_existing(path, overwrite=overwrite)
-        if not len(self):
-            raise InputInvalid(f"{path}: 0 results; expected one or more; score some rows")
-        write_text(path, report_page.write(path.stem, result_files.digest(self), self))
-
-
-def _refuse_existing(path: Path, *, overwrite: bool) -> None:
-    if path.exists() and not overwrite:
-        raise InputInvalid(f"{path}: is there already; expected none; name another file, or give overwrite=True")
+        if path.exists() and not overwrite:
+            raise InputInvalid(f"{path}: is there already; expected none; name another file, or give overwrite=True")
+        result_files.write(path, self)

@@ -17,13 +17,13 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from excam import cli, load
-from excam.scoring.options import METRICS
 from excam.core import provenance, release, versions
 from excam.error_reports import judges
 from excam.error_reports.judges import report
 from excam.error_reports.records import CulturalError, Report
 from excam.inference import backend_factory, fake
 from excam.scoring import files, metric, result_files
+from excam.scoring.options import METRICS
 from excam.scoring.rows import RowFile
 
 ROOT = Path(__file__).parents[2]

@@ -75,16 +75,6 @@ def test_results_come_one_by_one_and_what_needs_all_waits():
             broken.mean  # noqa: B018
 
 
-def test_results_have_a_page(tmp_path):
-    page = tmp_path / "page.html"
-    for _ in range(2):
-        Results(SIX).report(page)
-    assert "6 rows, judged by" in page.read_text(encoding="utf-8")
-    page.write_text("of somebody")
-    assert line_of(InputInvalid, Results(SIX).report, page).startswith(f"{page}: is there already")
-    assert line_of(InputInvalid, Results([]).report, tmp_path / "b.html").endswith("score some rows")
-
-
 # --- rows of programs
 
 ROWS = [{"prompt": "a", "response": "b", "id": 3, "day": None}, {"prompt": "c", "response": None, "id": 4, "day": 1}]
