@@ -80,9 +80,6 @@ def parse(model: str | Path | Address) -> Address:
         return Address(text, text)
     if served := served_model.of_provider(text):
         return Address(text, *served)
-    if not (hub and hub["revision"]) and (address := served_model.address_of(text)):
-        say(f"{text}: no folder or adapter of this name; it is asked for at {without_secrets(address)}")
-        return Address(text, text, address)
     if line := served_model.hint(text):
         raise InputInvalid(f"--model: {text}: no folder or adapter of this name; {line}")
     if hub:

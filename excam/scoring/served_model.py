@@ -32,7 +32,7 @@ from excam.scoring.options import Serving
 
 KEY = "EXCAM_ENDPOINT_KEY"
 OPENAI = "https://api.openai.com/v1"
-OPENAI_KEY, OPENAI_ADDRESS = "OPENAI_API_KEY", "OPENAI_BASE_URL"  # environment variables that others read too
+OPENAI_KEY = "OPENAI_API_KEY"  # an environment variable that others read too
 # OpenAI-compatible addresses, as the providers document them, and the environment variables with their keys.
 # <PROVIDER>_BASE_URL in the environment is another address; that of Azure is each customer's own.
 PROVIDERS = {
@@ -270,17 +270,6 @@ def of_provider(text: str) -> tuple[str, str] | None:
         raise InputInvalid(f"--model: {text}: no key for {without_secrets(address)}; set {key}{other}")
     say(f"{text}: {name} of {provider}, at {without_secrets(address)}")
     return name, address
-
-
-def address_of(name: str) -> str:
-    """Return the address of a model that is named without one: that of OPENAI_BASE_URL, else OpenAI's; "" for none.
-
-    OpenAI's only for a name of theirs, and with their key in the environment.
-    """
-    looks_like_a_path = name.startswith((".", "/", "~")) or name.count("/") > 1
-    if not looks_like_a_path and (address := os.environ.get(OPENAI_ADDRESS, "").strip()):
-        return address
-    return OPENAI if OPENAI_NAMES.match(name) and os.environ.get(OPENAI_KEY) else ""
 
 
 def hint(name: str) -> str:

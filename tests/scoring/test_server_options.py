@@ -63,19 +63,17 @@ def test_what_people_leave_out_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    for name in (served_model.KEY, served_model.OPENAI_KEY, served_model.OPENAI_ADDRESS):
+    for name in (served_model.KEY, served_model.OPENAI_KEY, "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     return monkeypatch
 
 
-def test_a_name_alone_is_asked_for_at_the_address_of_the_environment(environment: pytest.MonkeyPatch) -> None:
+def test_a_name_of_openai_alone_says_what_to_type(environment: pytest.MonkeyPatch) -> None:
     assert "then --model openai/gpt-x" in line_of(InputInvalid, parse, "gpt-x")
     environment.setenv("OPENAI_API_KEY", "k")
-    assert parse("gpt-x").endpoint == "https://api.openai.com/v1"
-    assert parse("qwen3").endpoint == ""
     environment.setenv("OPENAI_BASE_URL", "http://host/v1")
-    assert parse("gpt-x").endpoint == parse("qwen3").endpoint == "http://host/v1"
-    assert parse("./qwen3").endpoint == parse("results/models/qwen3").endpoint == ""
+    assert parse("openai/gpt-x").endpoint == "http://host/v1"
+    assert parse("qwen3").endpoint == parse("./qwen3").endpoint == ""
 
 
 def test_a_provider_is_asked_at_its_address_with_its_key_alone(
