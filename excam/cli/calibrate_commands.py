@@ -17,15 +17,14 @@ def calibrate(
     scored: Annotated[
         Path, typer.Argument(help="file written by `excam score --to`, with any metric that has a range")
     ],
+    to: Annotated[
+        Path,
+        typer.Option(
+            help="file to write, for `excam score --calibration`; calibration.json in the folder of an adapter is found"
+        ),
+    ],
     gold: Annotated[
         Path | None, typer.Option(help="a file with the same ids and the truth; by default the scored file has it too")
-    ] = None,
-    to: Annotated[
-        Path | None, typer.Option(help="file to write, for `excam score --calibration`; or give the adapter")
-    ] = None,
-    adapter: Annotated[
-        Path | None,
-        typer.Option(help="folder of the adapter that scored, or its name below results/adapters, to write it there"),
     ] = None,
     metric: Annotated[str, typer.Option(help="the metric that scored, if it is not one of `excam list metrics`")] = "",
     label: Annotated[
@@ -48,7 +47,7 @@ def calibrate(
     """
     from excam.core.command_input import spooled
     from excam.core.provenance import sha256, write_json
-    from excam.scoring import adapters, calibration, meta_rows
+    from excam.scoring import calibration, meta_rows
     from excam.scoring import metric as metrics
     from excam.scoring.compare import results_by_id, shared_signature
     from excam.scoring.joining import join
@@ -60,21 +59,12 @@ def calibrate(
         spooled(scored) as results,
         spooled(gold) if gold != scored else nullcontext(results) as gold_file,
     ):
-        if (to is None) == (adapter is None):
-            raise InputInvalid(
-                "--to: expected a file to write, or --adapter, beside which it is found; give one of them"
-            )
-        folder = adapters.folder(adapter) if adapter else None
-        place = folder / calibration.FILE if folder else to
-        assert place is not None, "one of the two is given"
-        if to and to.exists() and not overwrite:
+        if to.exists() and not overwrite:
             raise InputInvalid(f"{to}: is there already; expected none; name another file, or give --overwrite")
         rows = meta_rows.with_own_ids(list(read(results)))
         if not rows:
             raise InputInvalid(f"{scored}: 0 rows; expected what `excam score --to` wrote")
         judged = calibration.judge_of(shared_signature({str(scored): rows}))
-        if folder and f"@{adapters.manifest(folder).outputs[adapters.ADAPTER][:8]}" not in judged:
-            raise InputInvalid(f"{scored}: scored by {judged}; expected the adapter in {folder}; score it again")
         labels = meta_rows.read_gold(gold_file, meta_rows.GoldColumns(label=label, id=id_))
         truth = meta_rows.errors(labels, gold, label)
         joined = join(results_by_id(rows, str(scored)), truth)
@@ -91,7 +81,7 @@ def calibrate(
         made = calibration.fitted(labelled, by_id, wanted)
         without = {"without_truth": len(rows) - len(labelled), "without_row": len(truth) - len(labelled)}
         made |= {"rows": sha256(results), "gold": sha256(gold_file), **without, "without_label": labels.without_label}
-        write_json(place, made)
+        write_json(to, made)
         with_truth = f"{len(truth)} with a truth, {made['without_row']} of them without a scored row"
         of_gold = [f"{gold}: {len(truth) + labels.without_label} rows: {with_truth}"]
         of_gold += [f"{gold}: {meta_rows.convention(labels, label)}: {sum(truth.values())} with an error"]

@@ -6,7 +6,7 @@ its own rows, and all of them on the rows that they have in common: only those n
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -18,7 +18,7 @@ from excam.scoring.meta_numbers import Agreement, Scale
 from excam.scoring.meta_rows import Column, Gold, Labels, aligned, shortest
 from excam.scoring.metric import Direction
 from excam.stats.permutation import holm
-from excam.stats.permutation_correlation import correlation_permutation
+from excam.stats.permutation_correlation import CorrelationPermutation, correlation_permutation
 
 DRAWS = 1000  # swaps of a test
 
@@ -57,16 +57,6 @@ class Joined:
 
 
 @dataclass(frozen=True, slots=True)
-class Untested:
-    """Two metrics that no test compares."""
-
-    a: str
-    b: str
-    n: int  # rows that both scored
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
 class Result:
     """What `excam meta` found."""
 
@@ -78,7 +68,6 @@ class Result:
     joined: tuple[Joined, ...]
     agreements: tuple[Agreement, ...]
     tests: tuple[Test, ...]
-    untested: tuple[Untested, ...]
 
     def lines(self) -> Iterator[dict[str, Any]]:
         """Yield JSON-ready lines, each with its kind."""
@@ -88,7 +77,6 @@ class Result:
             ("rows", self.joined),
             ("agreement", self.agreements),
             ("test", self.tests),
-            ("untested", self.untested),
         )
         for kind, values in kinds:
             yield from ({"kind": kind, **asdict(value)} for value in values)
@@ -127,7 +115,6 @@ def evaluate(labels: Labels, columns: Sequence[Column], seed: int = 0, within: S
             for column in columns:
                 both = _on_own_and_common(column, rows, common, scale, seed, facet)
                 agreements += [replace(numbers, group=group) for numbers in both]
-    tests, untested = _tests(gold, columns, seed)
     without_text = sum(row.text is None for row in gold if row.id in common)
     counts = len(gold), labels.without_label, labels.repeated, without_text, len(common)
     whole = {numbers.metric: numbers for numbers in reversed(agreements) if not numbers.group and not numbers.within}
@@ -135,8 +122,7 @@ def evaluate(labels: Labels, columns: Sequence[Column], seed: int = 0, within: S
         *counts,
         tuple(_with_worth(*each, whole[each[0].metric], gold) for each in zip(joined, columns, strict=True)),
         tuple(agreements),
-        tests,
-        untested,
+        tuple(_tests(gold, columns, seed)),
     )
 
 
@@ -222,35 +208,21 @@ def _groups(gold: Sequence[Gold]) -> dict[str, list[Gold]]:
     return by_group
 
 
-def _tests(gold: Sequence[Gold], columns: Sequence[Column], seed: int) -> tuple[tuple[Test, ...], tuple[Untested, ...]]:
-    """Return a test for each pair of metrics that order their common rows, and the other pairs of them.
+def _tests(gold: Sequence[Gold], columns: Sequence[Column], seed: int) -> Iterator[Test]:
+    """Yield a test for each pair of metrics that order their common rows.
 
     Two baselines of the labelled rows are not tested: each test more makes the others less sensitive.
     """
-    tested, untested = [], list[Untested]()
+    tested: list[tuple[str, str, CorrelationPermutation]] = []
     for column, other in combinations((each for each in columns if each.name != CONSTANT), 2):
-        if not column.signature and not other.signature:
-            continue
         rows = [row for row in gold if column.scores.get(row.id) is not None and other.scores.get(row.id) is not None]
         a, b = ([each.scores[row.id] for row in rows] for each in (column, other))
         labels = [row.label for row in rows]
-        if why := _orders_nothing({column.name: a, other.name: b, "the labels": labels}):
-            untested.append(Untested(column.name, other.name, len(rows), why))
+        if not (column.signature or other.signature) or any(len(set(values)) < 2 for values in (a, b, labels)):
             continue
         clusters = [row.cluster for row in rows]
         tested.append(
             (column.name, other.name, correlation_permutation(labels, a, b, clusters=clusters, draws=DRAWS, seed=seed))
         )
-    adjusted = holm([test.p_value for *_, test in tested])
-    tests = (
-        Test(a, b, test.n, test.clusters, test.difference, test.p_value, p)
-        for (a, b, test), p in zip(tested, adjusted, strict=True)
-    )
-    return tuple(tests), tuple(untested)
-
-
-def _orders_nothing(values: Mapping[str, Sequence[float | None]]) -> str:
-    """Return which of these values of the same rows are too few or all equal, or ""."""
-    if not next(iter(values.values())):
-        return "both scored no row"
-    return next((f"{name} has one value on these rows" for name, column in values.items() if len(set(column)) < 2), "")
+    for (a, b, test), p in zip(tested, holm([test.p_value for *_, test in tested]), strict=True):
+        yield Test(a, b, test.n, test.clusters, test.difference, test.p_value, p)

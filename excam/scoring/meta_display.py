@@ -120,16 +120,12 @@ def _tests(out: Console, result: Result, item: str | None) -> None:
     if result.tests:
         column = "column Kendall's tau-b, over all pairs of the rows that both scored"
         print(f"\nTests of differences in the {column}: paired permutations, p (Holm) adjusted for their number.")
+        print("A metric that gives all these rows one score is not tested, nor is one that scored none of them.")
         if item:
             print("None is of tie-calibrated or ordered, which are of pairs within an item.")
         display.table(out, [TEST_HEAD, *map(_test_cells, result.tests)])
         if note := floor_note([test.p_value for test in result.tests], DRAWS):
             print(note)
-    if result.untested:
-        print()
-    for why in dict.fromkeys(pair.why for pair in result.untested):
-        pairs = [f"{pair.a} and {pair.b} (n = {pair.n})" for pair in result.untested if pair.why == why]
-        print(visible(f"No test, since {why}: {'; '.join(pairs)}."))
 
 
 def _test_cells(test: Test) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from excam.scoring.results import Result
 from excam.stats.permutation import holm
 from excam.stats.sign_permutation import sign_permutation
 
-AGREED = {"judgements": 2, "found": 1, "against": 1, "spread": None, "scores": [], "failures": [], "spans": []}
+AGREED = {"judgements": 2, "found": 1, "against": 1, "spread": None, "scores": [], "failures": []}
 PLACED = {"where": "output", "span": "S", "severity": "major", "type": "t", "start": 0, "end": 1}
 MAJOR = CulturalError("output", "Sushi", "major", "incorrect answer", 0, 5)
 
@@ -89,7 +89,6 @@ def test_a_system_that_is_better_is_found_and_the_other_way_round_is_the_mirror(
         )
         assert (measure.low, measure.high) == (-other.high, -other.low)
         assert measure.low <= measure.difference <= measure.high
-        assert measure.low == pytest.approx(-other.high, rel=0.15, abs=0.05)
     assert ours[0].difference == -0.5
 
 
@@ -346,7 +345,7 @@ def test_the_command_stops_in_one_line(tmp_path):
         {"verdict": "perhaps"},
         {"probability": "high"},
         {"agreement": {"judgements": 2}},
-        {"agreement": AGREED | {"spans": [{"where": "output", "start": 0, "end": 999, "share": 1.0, "major": 1.0}]}},
+        {"agreement": AGREED | {"found": "1"}},
     ],
 )
 def test_a_line_that_was_edited_is_refused(tmp_path, changes):

@@ -21,6 +21,7 @@ Q = {"instruction": "A?"}
 
 EXCAM = metric.load("excam")
 ADAPTER = "results/adapters/tiny/all"
+BESIDE = f"{ADAPTER}/{calibration.FILE}"
 
 
 def rows(n=40):
@@ -224,7 +225,7 @@ def scored():
 )
 def test_calibrate(here, column, value):
     name = labels_file(column, value)
-    result = excam_("calibrate", scored(), "--gold", name, "--adapter", ADAPTER, "--label", column)
+    result = excam_("calibrate", scored(), "--gold", name, "--to", BESIDE, "--label", column)
     assert result.exit_code == 0
     made = json.loads(result.stdout)
     assert made == json.loads(Path(ADAPTER, calibration.FILE).read_text())
@@ -241,30 +242,16 @@ def test_calibrate(here, column, value):
 
 def test_a_calibration_of_its_own_is_written_and_not_over_another_file(here):
     words = ("calibrate", scored(), "--gold", labels_file())
-    assert stopped(*words).startswith("excam: --to: expected a file to write, or --adapter, beside which it is found;")
-    assert "give one of them" in stopped(*words, "--to", "kept.json", "--adapter", ADAPTER)
     made = json.loads(excam_(*words, "--to", "kept.json").stdout)
     assert made == json.loads(Path("kept.json").read_text())
     assert stopped(*words, "--to", "kept.json").startswith("excam: kept.json: is there already; expected none; name")
     assert excam_(*words, "--to", "kept.json", "--overwrite").exit_code == 0
 
 
-def test_an_adapter_that_did_not_score_is_refused(here):
-    name, gold = scored(), labels_file()
-    weights = Path(ADAPTER, "adapter_model.safetensors")
-    weights.write_bytes(b"others")
-    room.change_manifest(Path(ADAPTER), outputs={weights.name: room.sha256(weights)})
-    line = stopped("calibrate", name, "--gold", gold, "--adapter", ADAPTER)
-    assert re.match(
-        r"excam: scored\.jsonl: scored by excam\|model:tiny@.*; expected the adapter in .*; score it again", line
-    )
-    assert not Path(ADAPTER, calibration.FILE).exists()
-
-
 def test_calibrating_again_replaces_what_was_there(here):
-    words = ("calibrate", scored(), "--gold", labels_file(), "--adapter", ADAPTER)
-    Path(ADAPTER, calibration.FILE).write_text("{}")
-    assert excam_(*words).exit_code == 0
+    words = ("calibrate", scored(), "--gold", labels_file(), "--to", BESIDE)
+    Path(BESIDE).write_text("{}")
+    assert excam_(*words, "--overwrite").exit_code == 0
     assert json.loads(Path(ADAPTER, calibration.FILE).read_text())["calibration"]["method"] == "platt"
     line = stopped("score", "texts.jsonl", "--adapter", ADAPTER, "--to", "scored.jsonl")
     assert line.startswith("excam: scored.jsonl: has results of excam|model:tiny@"), "those without a probability stay"
@@ -274,7 +261,7 @@ def test_rows_without_a_truth_are_left_out_and_counted(here):
     scored()
     some = [{"id": str(at), "error": at % 2 == 0} for at in range(20)]
     texts(*some, {"id": "20", "error": None}, {"id": "21", "error": " "}, name="gold.jsonl")
-    result = excam_("calibrate", "scored.jsonl", "--gold", "gold.jsonl", "--adapter", ADAPTER)
+    result = excam_("calibrate", "scored.jsonl", "--gold", "gold.jsonl", "--to", BESIDE)
     assert result.exit_code == 0, result.stderr
     first, slope, rows, truths, *_ = result.stderr.splitlines()
     assert first.startswith("scored.jsonl: worse than guessing on 20 labelled rows: right in 0")
@@ -282,14 +269,14 @@ def test_rows_without_a_truth_are_left_out_and_counted(here):
     assert rows == "scored.jsonl: 40 rows: 20 fitted, 0 failed, 0 without p(R), 20 without a truth."
     assert truths == "gold.jsonl: 22 rows: 20 with a truth, 0 of them without a scored row"
     texts({"id": "0", "error": True}, {"id": 0, "error": False}, name="gold.jsonl")
-    line = stopped("calibrate", "scored.jsonl", "--gold", "gold.jsonl", "--adapter", ADAPTER)
+    line = stopped("calibrate", "scored.jsonl", "--gold", "gold.jsonl", "--to", "other.json")
     assert line == "excam: gold.jsonl:2: id 0 occurs twice; expected one label for each row"
 
 
-def test_truth_as_text_with_ids_of_another_form_and_an_adapter_by_name(here):
+def test_truth_as_text_with_ids_of_another_form(here):
     lines = "".join(f"{at}.0,{'-5' if at % 2 else '0.0'}\n" for at in range(40))
     Path("gold.csv").write_text("id,error\n" + lines)
-    result = excam_("calibrate", scored(), "--gold", "gold.csv", "--adapter", "tiny/all")
+    result = excam_("calibrate", scored(), "--gold", "gold.csv", "--to", BESIDE)
     assert result.exit_code == 0, result.stderr
     assert "40 ids joined although they differ in form ('0' as '0.0')" in result.stderr
     assert Path(ADAPTER, calibration.FILE).exists()
