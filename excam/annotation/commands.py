@@ -208,10 +208,10 @@ def serve(
 
     with exit_on_error():
         require_extra("serve", "fastapi", "uvicorn")
-    from excam.annotation import service
+    from excam.annotation import server
 
     with exit_on_error(), suppress(KeyboardInterrupt), Store(store) as opened:  # uvicorn raises it again at a good end
-        service.serve(opened, host, port, allow_host or [])
+        server.serve(opened, host, port, allow_host or [])
 
 
 @app.command()

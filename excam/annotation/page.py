@@ -25,21 +25,9 @@ from excam.pages.html import fill_template, pack_json, shared_script
 ASSETS = Path(__file__).parent / "assets"
 # One script in the page; a part uses functions of any other, `start.js` runs.
 PARTS = (
-    *(
-        "answers",
-        "wording",
-        "rules",
-        "exchange",
-        "storage",
-        "server",
-        "passages",
-        "session",
-        "spans",
-        "fields",
-        "folds",
-    ),
-    *("task", "controls", "pauses", "keys", "start"),
-)
+    "answers", "wording", "rules", "exchange", "storage", "server", "passages", "session", "spans", "fields", "folds",
+    "task", "controls", "pauses", "keys", "start",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

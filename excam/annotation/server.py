@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
+import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
@@ -29,12 +31,13 @@ from excam.annotation.campaign import Campaign
 from excam.annotation.form import SUBMITTED
 from excam.annotation.storage import Unwritable
 from excam.annotation.store import Saved, Store
-from excam.core import request_bodies
+from excam.core import listening, request_bodies
 from excam.core.escapes import visible
 from excam.core.exceptions import ExcamError, InputInvalid
-from excam.core.listening import LOCAL
+from excam.core.provenance import say
 
 LOG = logging.getLogger(__name__)
+LONG = re.compile(r"[^/?\s]{17,}")  # a link's token has 32 characters, a task's id 16
 LARGEST = 256 * 2**10  # bytes of one answer; ten full texts of four-byte characters have 200,000
 NOWHERE = "no such page; expected the complete link that you were given"
 CLOSED = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -50,7 +53,7 @@ HEADERS = {
 }
 
 
-def application(store: Store, hosts: Sequence[str] = LOCAL) -> Starlette:
+def application(store: Store, hosts: Sequence[str] = listening.LOCAL) -> Starlette:
     """The server's application. It answers requests to these host names only, and closes the store at its end.
 
     GET  /a/{token}                 the page; 404 for every token that is none
@@ -198,3 +201,37 @@ class _Headers:
             await send(message)
 
         await self.app(scope, receive, sending if scope["type"] == "http" else send)
+
+
+class Redacted(logging.Filter):
+    """Log filter that removes tokens from the access log: a reader of the log must not be able to answer."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return True always: a line is changed, never dropped."""
+        if isinstance(record.args, tuple):
+            record.args = tuple(LONG.sub("…", value) if isinstance(value, str) else value for value in record.args)
+        return True
+
+
+def serve(store: Store, host: str, port: int, names: Sequence[str]) -> None:
+    """Serve until SIGINT or SIGTERM. Raises InputInvalid if nothing can listen there.
+
+    Args:
+        store: of the campaign
+        host: the address to listen at
+        port: 0: any that is free
+        names: further names of this machine, to which it answers
+    """
+    listener = listening.listening_socket(host, port)
+    if listening.is_public(host):
+        say("warning: what is sent is not encrypted, links included; put a server with TLS in front of this one")
+    hosts = listening.announce(listener, host, names)
+    config = listening.server_config(application(store, hosts), _log_config(), timeout_graceful_shutdown=5)
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+def _log_config() -> dict[str, Any]:
+    config = listening.log_config()
+    config["filters"] = {"redacted": {"()": Redacted}}
+    config["handlers"]["access"] |= {"stream": "ext://sys.stderr", "filters": ["redacted"]}
+    return config

@@ -8,11 +8,10 @@ import polars as pl
 import pytest
 from annotation_page_driver import READY, downloaded, imported, opened, text_of
 from annotation_server_process import Running, made, put
+from excam_commands import succeed
 from form_campaigns import MADE, MINI, finished, values
 from form_page_driver import answer_by_tab, phone, with_form, write
-from typer.testing import CliRunner
 
-from excam import cli
 from excam.annotation import answers, campaign, exchange
 from excam.core.exceptions import InputInvalid
 from excam.macaron import contexts, scenarios, templates
@@ -332,15 +331,9 @@ AUTHORED = {
 }
 
 
-def macaron_command(*words):
-    told = CliRunner().invoke(cli.app, ["macaron", *map(str, words)])
-    assert told.exit_code == 0, told.output
-    return told.stderr
-
-
 def test_a_scenario_is_authored_reviewed_and_derived(browser, tmp_path):
     drawn = tmp_path / "campaign.json"
-    macaron_command("draw", MINI / "templates.yaml", "--contexts", MINI / "contexts.csv", "--each", 1, "--to", drawn)
+    succeed("macaron", "draw", MINI / "templates.yaml", "--contexts", MINI / "contexts.csv", "--each", 1, "--to", drawn)
     authoring_campaign = campaign.read(drawn)
     opened(browser, tmp_path, authoring_campaign, "Japan-1")
     task = next(task for task in authoring_campaign.tasks_of("Japan-1") if task.hidden["template"] == "1")
@@ -348,7 +341,7 @@ def test_a_scenario_is_authored_reviewed_and_derived(browser, tmp_path):
     written = answers.Answer(task.id, "Japan-1", {**authoring_campaign.form.empty(), **AUTHORED, "submitted": True})
     answer_by_tab(browser, authoring_campaign, written)
     (tmp_path / "author.json").write_bytes(downloaded(browser, tmp_path, "json"))
-    macaron_command("collect", drawn, tmp_path / "author.json", "--to", tmp_path / "authors.jsonl")
+    succeed("macaron", "collect", drawn, tmp_path / "author.json", "--to", tmp_path / "authors.jsonl")
     build = (
         "build",
         tmp_path / "authors.jsonl",
@@ -357,9 +350,9 @@ def test_a_scenario_is_authored_reviewed_and_derived(browser, tmp_path):
         "--contexts",
         MINI / "contexts.csv",
     )
-    macaron_command(*build, "--to", tmp_path / "scenarios.parquet")
+    succeed("macaron", *build, "--to", tmp_path / "scenarios.parquet")
 
-    macaron_command("review", tmp_path / "scenarios.parquet", "--to", tmp_path / "review.json")
+    succeed("macaron", "review", tmp_path / "scenarios.parquet", "--to", tmp_path / "review.json")
     review = campaign.read(tmp_path / "review.json")
     opened(browser, tmp_path, review, "reviewer")
     better = "日本で冷奴を出されました。主な材料は次のうちどれですか。"
@@ -368,12 +361,14 @@ def test_a_scenario_is_authored_reviewed_and_derived(browser, tmp_path):
     decided |= {"new_options_en": gaps, "new_options_local": {**gaps, "OPTION D": "サケ"}, "submitted": True}
     answer_by_tab(browser, review, answers.Answer(review.tasks[0].id, "reviewer", {**review.form.empty(), **decided}))
     (tmp_path / "review-1.json").write_bytes(downloaded(browser, tmp_path, "json"))
-    macaron_command("collect", tmp_path / "review.json", tmp_path / "review-1.json", "--to", tmp_path / "reviews.jsonl")
-    macaron_command(*build, "--reviews", tmp_path / "reviews.jsonl", "--to", tmp_path / "reviewed.parquet")
+    succeed(
+        "macaron", "collect", tmp_path / "review.json", tmp_path / "review-1.json", "--to", tmp_path / "reviews.jsonl"
+    )
+    succeed("macaron", *build, "--reviews", tmp_path / "reviews.jsonl", "--to", tmp_path / "reviewed.parquet")
     (scenario,) = scenarios.read(tmp_path / "reviewed.parquet")
     assert (scenario.status, scenario.author, scenario.question_local) == ("revised", "Japan-1", better)
     assert scenario.question_en == "A guest in Japan is served hiyayakko. Which of these is its main ingredient?"
     assert scenario.options_local == ("豆腐", "こんにゃく", "大根", "サケ")
     assert scenario.true_en == "The main ingredient of hiyayakko, as it is served in Japan, is tofu."
-    macaron_command("derive", tmp_path / "reviewed.parquet", "--to", tmp_path / "instances.parquet")
+    succeed("macaron", "derive", tmp_path / "reviewed.parquet", "--to", tmp_path / "instances.parquet")
     assert len(pl.read_parquet(tmp_path / "instances.parquet")) == 6

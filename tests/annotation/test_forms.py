@@ -7,12 +7,11 @@ import random
 import pytest
 import yaml
 from annotation_page_driver import unpacked
+from annotation_server_process import command
 from campaigns import WRITERS, changed_task
 from form_campaigns import MADE, finished, task, values
 from one_line_errors import line_of
-from typer.testing import CliRunner
 
-from excam import cli
 from excam.annotation import answers, campaign, exchange, form, page
 from excam.core.exceptions import InputInvalid
 
@@ -379,20 +378,16 @@ def test_a_skipped_task_can_need_a_reason():
 # --- the commands
 
 
-def run(*words):
-    return CliRunner().invoke(cli.app, ["annotate", *map(str, words)])
-
-
 def test_a_lead_makes_a_form_of_their_own(tmp_path):
     own, rows = tmp_path / "my.yaml", tmp_path / "rows.jsonl"
     own.write_text(yaml.safe_dump(SMALL), encoding="utf-8")
     rows.write_text(
         json.dumps({"id": "r1", "language": "Hebrew", "assigned": ["eva"], "hidden": {"gold": "a"}, **SHOWN}) + "\n"
     )
-    told = run("form", own)
+    told = command("form", own)
     assert (told.exit_code, told.stdout.splitlines()[0]) == (0, "kind\tchoice\tneeded\ta, b")
-    assert "small" not in run("form").stdout
-    drawn = run("draw", rows, "--form", own, "--to", tmp_path / "c.json")
+    assert "small" not in command("form").stdout
+    drawn = command("draw", rows, "--form", own, "--to", tmp_path / "c.json")
     assert drawn.exit_code == 0, drawn.output
     drawn_campaign = campaign.read(tmp_path / "c.json")
     assert (drawn_campaign.tasks[0].row, drawn_campaign.tasks[0].hidden, drawn_campaign.tasks[0].assigned) == (
@@ -400,11 +395,11 @@ def test_a_lead_makes_a_form_of_their_own(tmp_path):
         {"gold": "a"},
         ("eva",),
     )
-    assert run("page", tmp_path / "c.json", "--to", tmp_path / "p.html").exit_code == 0
-    assert run("create", tmp_path / "a.store", tmp_path / "c.json", "eva").stdout.startswith(
+    assert command("page", tmp_path / "c.json", "--to", tmp_path / "p.html").exit_code == 0
+    assert command("create", tmp_path / "a.store", tmp_path / "c.json", "eva").stdout.startswith(
         "eva\thttp://127.0.0.1:8123/a/"
     )
-    idle = run("create", tmp_path / "a.store", tmp_path / "c.json", "ewa")
+    idle = command("create", tmp_path / "a.store", tmp_path / "c.json", "ewa")
     assert (idle.exit_code, idle.stderr) == (
         2,
         "excam: annotator ewa: no task is assigned to them; expected one of eva\n",
@@ -428,7 +423,7 @@ def test_a_lead_makes_a_form_of_their_own(tmp_path):
 def test_rows_that_make_no_tasks(tmp_path, rows, said):
     (tmp_path / "my.yaml").write_text(yaml.safe_dump(SMALL), encoding="utf-8")
     (tmp_path / "rows.jsonl").write_text(rows, encoding="utf-8")
-    told = run("draw", tmp_path / "rows.jsonl", "--form", tmp_path / "my.yaml", "--to", tmp_path / "c.json")
+    told = command("draw", tmp_path / "rows.jsonl", "--form", tmp_path / "my.yaml", "--to", tmp_path / "c.json")
     assert told.exit_code == 2
     assert said in told.stderr
     assert told.stderr.count("\n") == 1
@@ -443,7 +438,7 @@ def test_a_table_as_people_have_it_makes_a_blind_study(tmp_path):
     rows.write_text(
         'nr,Lang,Country,TEXT,model,notes,hidden\n7,Hebrew,Israel,x,gpt-9,n1,"{""gold"": ""a""}"\n', encoding="utf-8"
     )
-    told = run("draw", rows, "--form", form_path, "--to", tmp_path / "c.json")
+    told = command("draw", rows, "--form", form_path, "--to", tmp_path / "c.json")
     assert told.exit_code == 0, told.output
     assert f"{rows}: read Lang as language, Country as culture, TEXT as text, model as system, nr as" in told.stderr
     assert "hidden from annotators: system, notes, gold" in told.stderr
@@ -451,10 +446,10 @@ def test_a_table_as_people_have_it_makes_a_blind_study(tmp_path):
     (task,) = campaign.read(tmp_path / "c.json").tasks
     assert (task.row, task.language, task.culture, task.shown) == ("7", "Hebrew", "Israel", {"text": "x"})
     assert task.hidden == {"system": "gpt-9", "notes": "n1", "gold": "a"}
-    assert run("page", tmp_path / "c.json", "--to", tmp_path / "p.html").exit_code == 0
+    assert command("page", tmp_path / "c.json", "--to", tmp_path / "p.html").exit_code == 0
     assert "gpt-9" not in json.dumps(unpacked((tmp_path / "p.html").read_text()))
     call = ("draw", rows, "--form", form_path, "--to", tmp_path / "c.json", "--id")
-    assert "no column nix; found nr, Lang" in run(*call, "nix").stderr
-    assert run(*call, "notes", "--column", "text=model", "--column", "judge=nr").exit_code == 0
+    assert "no column nix; found nr, Lang" in command(*call, "nix").stderr
+    assert command(*call, "notes", "--column", "text=model", "--column", "judge=nr").exit_code == 0
     (task,) = campaign.read(tmp_path / "c.json").tasks
     assert (task.row, task.shown, task.hidden["judge"]) == ("n1", {"text": "gpt-9"}, "7")

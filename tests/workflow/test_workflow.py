@@ -4,12 +4,10 @@ import csv
 import json
 import re
 import shutil
-import subprocess
-import sys
 
 import polars as pl
 import pytest
-from checkout import ADAPTER, CELL, ROOT, Run, copy_checkout, copy_of, kill_when
+from checkout import ADAPTER, CELL, ROOT, Run, copy_checkout, kill_when
 from typer.testing import CliRunner
 
 from excam import cli
@@ -48,19 +46,6 @@ def test_the_data_set_is_audited_and_published(run):
     published = run.folder / "results/published"
     assert {path.parent.name for path in published.glob("all/*/*/train.parquet")} == {"blend", "normad"}
     assert {path.parent.name for path in published.glob("permissive/*/*/train.parquet")} == {"normad"}
-
-
-def test_the_scheduler_does_not_look_again_a_second_after_each_look(run, tmp_path):
-    """With hundreds of jobs these looks add up; the `Snakefile` says why there are none."""
-    copy = copy_of(run, tmp_path / "copy")
-    code = "from snakemake.scheduling.job_scheduler import JobScheduler\n"
-    code += "from snakemake.cli import main\n"
-    code += "JobScheduler._schedule_reevalutation = lambda *_: print('looks again')\nmain()"
-    command = [sys.executable, "-c", code, *copy.command("-f", "--", "results/paper/error-rates.md")[1:]]
-    done = subprocess.run(command, cwd=copy.folder, env=copy.environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert "1 of 1 steps" in done.stderr
-    assert "looks again" not in done.stdout
 
 
 def test_a_copy_of_results_is_audited_where_it_lies_alone(run, tmp_path):
