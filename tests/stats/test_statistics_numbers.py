@@ -1,6 +1,5 @@
 """Statistics: defaults, edges and small cases by hand."""
 
-import contextlib
 import math
 import re
 from itertools import combinations
@@ -142,23 +141,6 @@ def test_many_kinds_of_clusters_are_drawn_one_by_one_with_the_same_chances(monke
     assert bootstrap.ratio_interval(values[::-1], weights[::-1]) == pytest.approx((low, high)), "in any order"
     monkeypatch.setattr(bootstrap, "KIND_COST", 1)
     assert bootstrap.ratio_interval(values, weights) == pytest.approx((low, high), abs=0.1 * (high - low))
-
-
-@pytest.mark.usefixtures("bootstrap_above_30")
-@pytest.mark.parametrize(("size", "by_kind"), [(79, False), (80, True)])
-def test_few_kinds_of_clusters_are_drawn_by_kind(size, by_kind, monkeypatch):
-    """Five kinds, and sixteen clusters are drawn in the time of one kind."""
-    monkeypatch.setattr(bootstrap, "_sums_of_draws", lambda *_: pytest.fail("drawn one by one"))
-    values = np.arange(size) % 5
-    with contextlib.nullcontext() if by_kind else pytest.raises(pytest.fail.Exception):
-        bootstrap.ratio_interval(values, np.ones(size))
-
-
-def test_kinds_of_clusters_are_in_ascending_order_with_their_numbers():
-    ordered = np.array([[1.0, 1.0, 2.0, 2.0, 2.0], [3.0, 3.0, 0.0, 1.0, 1.0]])
-    kinds, counts = bootstrap._kinds(ordered)
-    expected, of_each = np.unique(ordered, axis=1, return_counts=True)
-    assert (kinds.tolist(), counts.tolist()) == (expected.tolist(), of_each.tolist())
 
 
 def test_an_estimate_and_its_interval():
