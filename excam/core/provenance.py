@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -211,6 +211,9 @@ def write_manifest(
         seconds: how long it took
         facts: further entries by name
     """
+    files = sorted(outputs)
+    folder = os.path.commonpath([file.parent for file in files]) if files else path.parent
+    digests = hashing.digests(files)  # equal names in different folders stay distinct
     write_json(
         path,
         {
@@ -219,19 +222,14 @@ def write_manifest(
             "python": platform.python_version(),
             "packages": {name: version for name in RECORDED_PACKAGES if (version := installed_version(name))},
             "inputs": {str(file): digest for file, digest in hashing.digests(sorted(inputs)).items()},
-            "outputs": _hashes_by_relative_path(sorted(outputs)),
+            "outputs": {file.relative_to(folder).as_posix(): digest for file, digest in digests.items()},
+            "outputs_in": os.path.relpath(folder, path.parent),
             "settings": settings,
             "seconds": round(seconds, 1),
             "written": datetime.now(UTC).isoformat(timespec="seconds"),
             **facts,
         },
     )
-
-
-def _hashes_by_relative_path(files: Sequence[Path]) -> dict[str, str]:
-    """Return hashes by path relative to the common folder, so that equal names in different folders stay distinct."""
-    home = os.path.commonpath([file.parent for file in files]) if files else ""
-    return {file.relative_to(home).as_posix(): digest for file, digest in hashing.digests(files).items()}
 
 
 def outputs_json(manifest: Path) -> str:

@@ -142,15 +142,13 @@ class Evidence:
         return self._outputs[file]
 
     def _read_outputs(self, file: str) -> dict[str, str]:
-        hashes, path = self._stand_for.get(file, {}), self.find(file)
+        path = self.find(file)
         if path is None:
-            return _hashes(hashes)
-        outputs = _hashes(self._read_json(file).get("outputs"))
-        names = [(kept_file, name) for kept_file in hashes for name in outputs if f"/{kept_file}".endswith(f"/{name}")]
-        stated = {
-            (self.results / Path(kept_file.removesuffix(name)).relative_to(RESULTS)) for kept_file, name in names[:1]
-        }
-        return {self.name(file): digest for file, digest in _placed(path.parent, outputs, stated)}
+            return _hashes(self._stand_for.get(file, {}))
+        content = self._read_json(file)
+        fetched = "files" if (path.parent / "files").is_dir() else ""  # where an earlier release does not say it
+        folder = Path(file).parent / str(content.get("outputs_in", fetched))
+        return {os.path.normpath(folder / name): sha for name, sha in _hashes(content.get("outputs")).items()}
 
     def facts(self, file: str) -> dict[str, Any]:
         """Return the single values of a manifest other than hashes: revision, licence, seed, commit."""
@@ -203,33 +201,6 @@ def _hashes(value: Any) -> dict[str, str]:
     if not isinstance(value, dict):
         return {}
     return {name: text for name, text in value.items() if isinstance(text, str) and DIGEST.fullmatch(text)}
-
-
-def _placed(folder: Path, outputs: dict[str, str], stated: set[Path]) -> Iterator[tuple[Path, str]]:
-    """Return the paths of the outputs of a manifest in `folder`.
-
-    A manifest names them relative to their deepest common folder, which it does not name: the manifest's folder or one
-    below it. Choose the folder that has most of them; of several the one that a record names, otherwise that of fetched
-    files (`files`), otherwise the highest.
-    """
-    if not outputs:
-        return
-    fetched = folder / "files"
-    homes = {folder, *stated, *([fetched] if fetched.is_dir() else [])}
-    by_name: dict[str, list[str]] = defaultdict(list)
-    for name in outputs:
-        by_name[Path(name).name].append(name)
-    for path in folder.rglob("*"):  # once for all of them
-        for name in by_name.get(path.name, ()):
-            if path.as_posix().endswith(f"/{name}"):
-                homes.add(path.parents[name.count("/")])
-    best = max(homes, key=lambda home: (_present(home, outputs), home in stated, home == fetched, -len(home.parts)))
-    for name, digest in outputs.items():
-        yield best / name, digest
-
-
-def _present(home: Path, outputs: dict[str, str]) -> int:
-    return sum((home / name).is_file() for name in outputs)
 
 
 def artifact(evidence: Evidence, path: Path) -> str:

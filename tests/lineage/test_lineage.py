@@ -591,8 +591,8 @@ def test_long_names_and_torn_records(tmp_path):
     assert snakemake_records.read_all(tmp_path / "none") == {}
 
 
-def test_manifests_find_their_files_without_naming_the_folder(tmp_path):
-    """The deepest common folder of the outputs is not in a manifest; a lone language is one level deeper than several."""
+def test_a_manifest_says_in_which_folder_its_files_are(tmp_path):
+    """It is the deepest of all: a lone language is one level deeper than several."""
     for names in (("files/Greek/test.txt",), ("files/Greek/test.txt", "files/Turkish/test.txt"), ("test.txt",)):
         folder = tmp_path / str(len(names)) / names[0].split("/")[0] / "results/sources/include"
         files = [folder / name for name in names]
