@@ -34,25 +34,6 @@ HEAD = (
     "paper's; the last column says what ours is of, names files of this folder, and what contradicts a claim.\n\n"
 )
 
-NO_VALUE = {  # reason -> claims
-    "what the authors paid; the hours are above": ("human-cost",),
-    "an external judge: figure-4.md, made by snakemake external": (
-        *("gpt5-margin", "gpt5-wins", "gpt5-loses", "gpt5-epic"),
-    ),
-    "no evaluation during training; the paper's interval is never reached either": ("training-eval-steps",),
-    "another recipe, compared on the dev sets: experiments/ranks.yaml, recipes.csv": ("lora-r-ablation",),
-    "GPU hours of the generator depend on its cards; each shard's seconds are in its manifest": (
-        "generation-gpu-hours",
-    ),
-}
-NO_PEOPLE = "people's answers; annotation.people names none"
-OF_PEOPLE = (
-    *("human-annotators", "human-hours", "human-skips", "human-spans-all-agree", "human-error-all-agree"),
-    *("human-no-error-majority", "human-explanations-zh-de", "human-severity-minor", "human-severity-major"),
-    *("human-changed-mind", "explanation-soft-n"),
-    *(f"explanation-{what}-{name}" for what in ("soft-found", "likert") for name in PRINTED_SYSTEMS),
-)
-
 
 @dataclass(frozen=True)
 class ResultFiles:
@@ -75,7 +56,7 @@ class ResultFiles:
 
 
 @step(
-    version=3,
+    version=4,
     result="results/paper/claims",
     outputs=["numbers", "page"],
     category="Results",
@@ -112,10 +93,9 @@ def paper_claims(
     Every claim of the paper's text and captions: what it prints, what this experiment gives, and the difference, ours
     minus printed; where there is nothing of ours, the reason.
     """
-    printed = [
-        Claim(line["id"], line["what"], line["printed"], line["unit"], line["source"], line["contradiction"])
-        for line in tables.read_lines(printed_path)
-    ]
+    columns = ("id", "what", "printed", "unit", "source", "contradiction")
+    lines = tables.read_lines(printed_path)
+    printed = [Claim(*(line[column] for column in columns), why=line["why"]) for line in lines]
     claims.write(numbers_path, page_path, HEAD, printed, claims_answered(files, experiment, printed))
 
 
@@ -125,8 +105,7 @@ def claims_answered(files: ResultFiles, experiment: Mapping[str, Any], printed: 
     rows = {ids[line["claim"]]: line["ours"] for line in tables.read_lines(files.table_2_path)}
     table_4 = tables.read_lines(files.table_4_path)
     return (
-        claims.missing(NO_VALUE)
-        | dict(_constants(experiment))
+        dict(_constants(experiment))
         | dict(_data_settings(experiment))
         | dict(_training_settings(experiment))
         | dict(_model_settings(experiment))
@@ -255,9 +234,7 @@ def _systems(table_4: Sequence[Line]) -> list[tuple[System, float]]:
 def _best(table_4: Sequence[Line]) -> Answers:
     systems = _systems(table_4)
     tuned = [(value, system.key) for system, value in systems if system.tuned and system.trained_on == "all"]
-    names = ("accuracy-best", "accuracy-best-rounded", "gap-gemma3", "gap-phi4")
     if not tuned:
-        yield from ((name, Ours("", "no adapter was trained on all datasets")) for name in names)
         return
     best, key = max(tuned)
     accuracy = (1 + best) / 2
@@ -299,8 +276,6 @@ def _baselines(table_4: Sequence[Line]) -> Answers:
         if not system.tuned:
             prompts.setdefault(system.model, {})[system.judge] = value
     if not prompts:
-        names = ("weakest", "best-baseline-prompt", "fallback-effect")
-        yield from ((name, Ours("", "no untuned model is asked")) for name in names)
         return
     accuracy = {model: max(rates.values()) for model, rates in prompts.items()}
     low = sorted(accuracy, key=accuracy.__getitem__)[:2]
@@ -318,9 +293,7 @@ def _baselines(table_4: Sequence[Line]) -> Answers:
 def _out_of_domain(lines: Sequence[Line]) -> Answers:
     columns = [line for line in lines if line["column"] not in (figures.IN_DOMAIN, figures.AVERAGE)]
     tuned = [line for line in columns if line["p_baselines"]]
-    names = ("ood-significant-all-baselines", "ood-significant-own-base", "ood-better", "ood-random")
     if not tuned:
-        yield from ((name, Ours("", "no adapter was judged on a dataset it never saw")) for name in names)
         return
     best = _best_row(tuned)
     cells = {line["column"]: line for line in tuned if line["row"] == best}
@@ -339,10 +312,10 @@ def _out_of_domain(lines: Sequence[Line]) -> Answers:
         for name in cells
         if all(float(line["low"]) <= 0 for line in columns if line["column"] == name and line["low"])
     ]
-    yield names[0], Ours(_listed(surely), note)
-    yield names[1], Ours(f"{len(over_base)} of {len(cells)}", note)
-    yield names[2], Ours(_listed(above), f"{note}; above every untuned model, p > {LEVEL}")
-    yield names[3], Ours(_listed(random), "no system with an interval above 0")
+    yield "ood-significant-all-baselines", Ours(_listed(surely), note)
+    yield "ood-significant-own-base", Ours(f"{len(over_base)} of {len(cells)}", note)
+    yield "ood-better", Ours(_listed(above), f"{note}; above every untuned model, p > {LEVEL}")
+    yield "ood-random", Ours(_listed(random), "no system with an interval above 0")
 
 
 def _best_row(lines: Sequence[Line]) -> str:
@@ -366,22 +339,19 @@ def _in_domain(cells: Sequence[Path]) -> Answers:
 
 def _languages(lines: Sequence[Line]) -> Answers:
     counted = [line for line in lines if line["shown"] == "True"]
-    names = ("language-spread", "language-count", "language-best", "language-weaker")
     languages = {line["language"] for line in counted}
     tuned = [line for line in counted if line["tuned"] == "True"]
     if len(languages) < 2 or not tuned:
-        why = f"fewer than two languages with more than {figures.MORE_THAN} rows, or no ExCAM: figure-10.csv"
-        yield from ((name, Ours("", why)) for name in names)
         return
     row = _best_row(tuned)
     spread = next(line["spread"] for line in tuned if line["row"] == row)
     rows = dict.fromkeys(line["row"] for line in counted)
     means = {name: mean(float(line["scaled_accuracy"]) for line in counted if line["row"] == name) for name in rows}
-    order = sorted(means, key=means.__getitem__)
-    yield names[0], Ours(spread, f"{row}; the paper does not say of which row its spread is")
-    yield names[1], Ours(len(languages), ", ".join(sorted(languages)))
-    yield names[2], Ours(f"{order[-1]} ({means[order[-1]]:.3f})", f"highest mean over languages of {len(rows)} rows")
-    yield names[3], Ours(", ".join(f"{name} ({means[name]:.3f})" for name in order[:2]), "the two lowest means")
+    order = [f"{name} ({means[name]:.3f})" for name in sorted(means, key=means.__getitem__)]
+    yield "language-spread", Ours(spread, f"{row}; the paper does not say of which row its spread is")
+    yield "language-count", Ours(len(languages), ", ".join(sorted(languages)))
+    yield "language-best", Ours(order[-1], f"highest mean over languages of {len(rows)} rows")
+    yield "language-weaker", Ours(", ".join(order[:2]), "the two lowest means")
 
 
 def _rates(lines: Sequence[Line]) -> Answers:
@@ -451,7 +421,6 @@ def _cards(manifest: Mapping[str, Any]) -> int:
 def _people(files: Mapping[str, Path]) -> Answers:
     """Answer the claims about annotators, from the tables of their answers, by the name of the file."""
     if not files:
-        yield from ((name, Ours("", NO_PEOPLE)) for name in OF_PEOPLE)
         return
     each = read_json(files["answers.counts"], "annotators")["annotators"].values()
     hours = [person["seconds"] / 3600 for person in each]

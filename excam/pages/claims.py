@@ -44,11 +44,6 @@ def stated(lines: Iterable[Mapping[str, str]]) -> list[Claim]:
     return [Claim(*(line[column] for column in columns)) for line in lines]
 
 
-def missing(reasons: Mapping[str, Iterable[str]]) -> dict[str, Ours]:
-    """Return a claim without a value for each id, from reason -> ids."""
-    return {claim: Ours("", reason) for reason, claims in reasons.items() for claim in claims}
-
-
 def beside(claims: Sequence[Claim], ours: Mapping[str, Ours]) -> list[dict[str, Any]]:
     """Return a line for each claim (`COLUMNS`); the difference, ours minus printed, where both are numbers.
 
