@@ -31,7 +31,6 @@ from excam.stats.permutation import holm
 from excam.stats.sign_permutation import sign_permutation
 
 DRAWS = 10_000  # random swaps; the smallest p-value is 1 / (DRAWS + 1)
-GROUPS = ("language", "culture")
 PAIR_ID = re.compile(r"(.+)/[^/]+/(?:right|wrong)")  # an id of ExCAM40k: base sample, variant, side
 
 MatchedRows = tuple[Result, Result]
@@ -72,18 +71,8 @@ class Measure:
     a_better: int
     b_better: int
     ties: int
-    p_value: float | None  # two-sided; None if not tested (groups)
+    p_value: float  # two-sided
     p_holm: float | None = None  # adjusted for all tests of the comparison
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """The rows of one language or culture; rows that failed are counted but in no measure."""
-
-    by: str
-    name: str
-    not_judged: int
-    measures: tuple[Measure, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +86,10 @@ class Comparison:
     counts: Denominators
     joined: str  # how rows were joined beside equal ids; "" if they were not
     measures: tuple[Measure, ...]
-    groups: tuple[Group, ...]
     differing: tuple[MatchedRows, ...]
 
     def lines(self) -> list[dict[str, Any]]:
-        """Return JSON-ready lines: one for the whole, one for each group, one for each row of `differing`."""
+        """Return JSON-ready lines: one for the whole, one for each row of `differing`."""
         names = {"a": self.a, "b": self.b}
         head = {
             "kind": "comparison",
@@ -112,7 +100,7 @@ class Comparison:
         }
         whole = head | {"measures": [asdict(measure) for measure in self.measures]}
         rows = [{"kind": "row", "id": a.id, "a": a.to_dict(), "b": b.to_dict()} for a, b in self.differing]
-        return [whole, *({"kind": "group", **names, **asdict(group)} for group in self.groups), *rows]
+        return [whole, *rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,10 +191,7 @@ def compare(systems: Sequence[System], rows: int = 5, key: Key = OWN_ID) -> list
     """
     by_id = [(name, results_by_id(results, name, key)) for name, results in systems]
     comparisons = [_compared(a, b, rows) for a, b in combinations(by_id, 2)]
-    tested = [
-        measure.p_value for comparison in comparisons for measure in comparison.measures if measure.p_value is not None
-    ]
-    adjusted = iter(holm(tested))
+    adjusted = iter(holm([measure.p_value for comparison in comparisons for measure in comparison.measures]))
     return [
         replace(comparison, measures=tuple(replace(each, p_holm=next(adjusted)) for each in comparison.measures))
         for comparison in comparisons
@@ -280,8 +265,7 @@ def _compared(a: tuple[str, dict[str, Result]], b: tuple[str, dict[str, Result]]
         metric=judged[0][0].metric,
         counts=counts,
         joined=joined.note,
-        measures=_measures(judged, clusters, DRAWS),
-        groups=tuple(_groups(couples, clusters)),
+        measures=_measures(judged, clusters),
         differing=tuple(couple for _, couple in ordered[:rows]),
     )
 
@@ -366,12 +350,12 @@ def _not_judged(couple: MatchedRows) -> str:
     return "".join(name for name, result in zip("ab", couple, strict=True) if result.score is None)
 
 
-def _measures(couples: Sequence[MatchedRows], clusters: Clusters, draws: int) -> tuple[Measure, ...]:
-    """Return the measures of at least one couple, the most important first; with 0 draws nothing is tested."""
+def _measures(couples: Sequence[MatchedRows], clusters: Clusters) -> tuple[Measure, ...]:
+    """Return the measures of at least one couple, the most important first."""
     metric = couples[0][0].metric
-    first = [_measure("with errors", couples, clusters, _has_errors, -1, draws)] if metric.lists_errors else []
+    first = [_measure("with errors", couples, clusters, _has_errors, -1)] if metric.lists_errors else []
     name, value, better = deciding(metric)
-    return *first, _measure(name, couples, clusters, value, better, draws)
+    return *first, _measure(name, couples, clusters, value, better)
 
 
 def what_decides(metric: Description) -> str:
@@ -393,9 +377,7 @@ def deciding(metric: Description) -> tuple[str, Value, int]:
     return "score", lambda result: better * _preference(result), better
 
 
-def _measure(
-    name: str, couples: Sequence[MatchedRows], by_id: Clusters, value: Value, better: int, draws: int
-) -> Measure:
+def _measure(name: str, couples: Sequence[MatchedRows], by_id: Clusters, value: Value, better: int) -> Measure:
     """Return one measure; `better` is 1 if more is better, else -1."""
     a, b = (np.array([value(couple[side]) for couple in couples]) for side in (0, 1))
     step, clusters = a - b, [by_id[result.id] for result, _ in couples]
@@ -412,18 +394,5 @@ def _measure(
         a_better=int(np.count_nonzero(step * better > 0)),
         b_better=int(np.count_nonzero(step * better < 0)),
         ties=int(np.count_nonzero(step == 0)),
-        p_value=sign_permutation(step, clusters, draws) if draws else None,
+        p_value=sign_permutation(step, clusters, DRAWS),
     )
-
-
-def _groups(couples: Sequence[MatchedRows], clusters: Clusters) -> Iterable[Group]:
-    """Yield groups by language and by culture, in order of their names. They are too many to be tested."""
-    for by in GROUPS:
-        named: dict[str, list[MatchedRows]] = {}
-        for couple in couples:
-            named.setdefault(getattr(couple[0], by) or getattr(couple[1], by), []).append(couple)
-        if set(named) <= {""}:
-            continue
-        for name, members in sorted(named.items()):
-            judged = [couple for couple in members if not _not_judged(couple)]
-            yield Group(by, name, len(members) - len(judged), _measures(judged, clusters, 0) if judged else ())

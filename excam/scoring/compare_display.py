@@ -9,12 +9,9 @@ from rich.text import Text
 
 from excam.core.escapes import visible_line
 from excam.scoring import display
-from excam.scoring.compare import DRAWS, Compared, Comparison, Denominators, Group, Measure, Standing, what_decides
+from excam.scoring.compare import DRAWS, Compared, Comparison, Denominators, Measure, Standing, what_decides
 from excam.scoring.joining import repeated_note
-from excam.stats.few_clusters import FEWEST
 from excam.stats.permutation import floor_note
-
-MAX_GROUPS = 20  # shown in a table
 
 
 def show(out: Console, compared: Compared) -> None:
@@ -37,8 +34,6 @@ def _show_two(out: Console, comparison: Comparison) -> None:
         _text(out, visible_line(line))
     _text(out, f"\n{denominators(comparison.counts)}" + (f" {comparison.joined}." if comparison.joined else "") + "\n")
     _whole(out, comparison)
-    for by in dict.fromkeys(group.by for group in comparison.groups):
-        _groups(out, by, [group for group in comparison.groups if group.by == by], comparison.measures[0].name)
     if comparison.differing:
         out.print(Text(f"Rows that differ most: {len(comparison.differing)}", style="bold"))
         display.print_legend(out, comparison.differing[0][0])
@@ -80,7 +75,7 @@ def _notes(out: Console, comparisons: Sequence[Comparison]) -> None:
     _text(out, f"{visible_line(what_decides(comparisons[0].metric))}.")
     _text(out, f"p: paired permutation test, two-sided, {DRAWS:,} random swaps, {units}.")
     _text(out, "p (Holm): p adjusted for the number of tests here.\n")
-    tested = [each.p_value for comparison in comparisons for each in comparison.measures if each.p_value is not None]
+    tested = [each.p_value for comparison in comparisons for each in comparison.measures]
     if note := floor_note(tested, DRAWS):
         _text(out, f"{note}\n")
 
@@ -120,26 +115,7 @@ def _pairs(out: Console, comparisons: Sequence[Comparison]) -> None:
     for comparison in comparisons:
         if comparison.joined:
             _text(out, f"{visible_line(f'{comparison.a} and {comparison.b}')}: {comparison.joined}.")
-    _text(out, "Groups, and the rows that differ most, are shown for two files at a time; --json has those of all.")
-
-
-def _groups(out: Console, by: str, groups: Sequence[Group], measured: str) -> None:
-    """Print the largest groups, and the number of the others."""
-    ordered = sorted(groups, key=lambda group: (-_rows(group), group.name))
-    lines: list[Sequence[str]] = [
-        (by, "n", "not judged", f"{measured} A", "B", "A - B, 95 % interval", "A better : B better : ties")
-    ]
-    for group in ordered[:MAX_GROUPS]:
-        values = _values(group.measures[0]) if group.measures else ()
-        lines.append((group.name or "not given", str(_rows(group)), str(group.not_judged), *values))
-    display.table(out, lines)
-    rest = ordered[MAX_GROUPS:]
-    more = f"{len(rest)} more with {sum(map(_rows, rest))} rows together: --json has them. " if rest else ""
-    _text(out, f"{more}Not tested: with so many groups some differ by chance. Intervals from {FEWEST} clusters on.\n")
-
-
-def _rows(group: Group) -> int:
-    return group.measures[0].n if group.measures else 0
+    _text(out, "The rows that differ most are shown for two files at a time; --json has those of all.")
 
 
 def _values(measure: Measure) -> tuple[str, ...]:

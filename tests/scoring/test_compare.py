@@ -103,22 +103,6 @@ def test_rows_that_share_content_are_one():
     assert (score.n, score.clusters, score.p_value < 0.001) == (20, 20, True), "one instruction groups nothing"
 
 
-def test_groups_have_their_denominators_and_few_rows_no_interval():
-    a = [judged(n, *[MAJOR] * (n % 5 == 0), language=("English", "Thai")[n < 3], culture="") for n in range(30)]
-    b = [judged(n, *[MAJOR] * (n % 2), language=("English", "Thai")[n < 3]) for n in range(29)] + [failed(29)]
-    b[29] = replace(b[29], language="Yoruba")  # the first file's language is used
-    comparison = compared(a, b)
-    assert [(group.by, group.name, group.not_judged) for group in comparison.groups] == [
-        ("language", "English", 1),
-        ("language", "Thai", 0),
-    ]
-    english, thai = (group.measures[0] for group in comparison.groups)
-    assert english.n + thai.n == comparison.counts.compared == 29
-    assert english.low is not None
-    assert thai.low is None
-    assert {measure.p_value for group in comparison.groups for measure in group.measures} == {None}
-
-
 def other_metric(number, score, **changes):
     """A row of a metric that lists no errors and whose lower scores are better."""
     about = Description(direction="lower", mean="mean distance, less is better")
@@ -148,7 +132,6 @@ def test_p_values_are_adjusted_for_all_tests_of_all_systems():
     assert any(measure.p_value < measure.p_holm for measure in measures)
     alone = compared(systems[0][1], systems[1][1])
     assert [measure.p_value for measure in alone.measures] == [measure.p_value for measure in comparisons[0].measures]
-    assert {measure.p_holm for group in alone.groups for measure in group.measures} <= {None}
 
 
 def test_certainty_is_no_preference():
@@ -247,10 +230,9 @@ def test_the_command_for_people_and_for_machines(tmp_path):
     assert "r2" not in shown
     assert "\x1b" not in shown
     lines = [json.loads(line) for line in run(*files, "--json", "--rows", "2").stdout.splitlines()]
-    assert [line["kind"] for line in lines] == ["comparison", "group", "group", "group", "row", "row"]
+    assert [line["kind"] for line in lines] == ["comparison", "row", "row"]
     assert lines[0]["compared"] == 12
     assert lines[0]["measures"][0]["a_better"] == 9
-    assert sum(line["measures"][0]["n"] for line in lines if line.get("by") == "language") == 12
 
 
 def test_the_command_compares_several_systems(tmp_path):

@@ -62,20 +62,6 @@ def test_a_row_shares_its_base_sample_or_its_instruction():
     )
 
 
-def test_a_group_without_judged_rows_has_counts_and_no_measures():
-    a = [judged(0, language="Thai"), failed(1, language="Greek"), failed(2)]
-    b = [judged(0), judged(1), failed(2, language="Greek")]
-    comparison = compared(a, b)
-    assert [(group.name, group.not_judged, len(group.measures)) for group in comparison.groups] == [
-        ("Greek", 2, 0),
-        ("Thai", 0, 2),
-    ]
-    head, greek, thai = comparison.lines()
-    assert (head["kind"], head["not_judged_a"], head["not_judged_both"]) == ("comparison", 1, 1)
-    assert (greek["by"], greek["measures"], thai["measures"][1]["n"]) == ("language", (), 1)
-    assert "differing" not in head
-
-
 # --- agreement
 
 
