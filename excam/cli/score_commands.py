@@ -54,9 +54,6 @@ def score(
     language: NAME = None,
     system: Annotated[str | None, typer.Option(help="name of the column with the author of the output")] = None,
     culture: NAME = None,
-    systems: Annotated[
-        str | None, typer.Option(help="A,B: columns with the answers of a system each, in a sheet that has several")
-    ] = None,
     column: Annotated[
         list[str] | None, typer.Option(help="NAME=COLUMN: where another column of the metric is; may be repeated")
     ] = None,
@@ -101,8 +98,7 @@ def score(
             stop(f"--fail-on: metric {wanted.name} lists no errors; expected one that does; leave it out")
         named = _named(column, instruction, output, id_, language, system, culture)
         sources = [opened.enter_context(spooled(file)) for file in files]
-        wide = systems.split(",") if systems else ()
-        inputs = [RowFile(source, wanted, named, encoding, limit, wide) for source in sources]
+        inputs = [RowFile(source, wanted, named, encoding, limit) for source in sources]
         totals = [_surveyed(rows, file, strict=strict) for rows, file in zip(inputs, files, strict=True)]
         if line := unchecked_line():
             say(line)

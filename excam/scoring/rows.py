@@ -144,8 +144,6 @@ def columns_of(names: Collection[str], metric: Metric, named: Mapping[str, str],
         if standing := [column for column in absent if column in metric.stand_ins]:
             how = f"--without {standing[0]}" if where != PROGRAM else f'open it with without=["{standing[0]}"]'
             option += f", or {how} if there is none"
-        if where != PROGRAM and any(_role(column, metric) in ANSWERS for column in absent):
-            option += ", or --systems A,B if each system has a column"
         raise InputInvalid(f"{where}: column {', '.join(absent)}: not found; found {_listed(names)}; {option}")
     turns = turns if made or not set(MADE).isdisjoint(theirs.values()) else ""
     renamed = [f"{in_a_line(name)} as {column}" for column, name in theirs.items() if name != column and name in names]
@@ -355,27 +353,20 @@ class RowFile:
         named: Mapping[str, str] | None = None,
         encoding: str | None = None,
         limit: int | None = None,
-        systems: Sequence[str] = (),
     ) -> None:
-        """Find out how the file is read and where its columns are. Raises InputInvalid as `columns_of`.
-
-        `systems` are the columns of a wide sheet, each with the answers of the system that it names.
-        """
-        self.path, self.metric, self._systems = path, metric, systems
-        self._limit = limit and limit * max(1, len(systems))
+        """Find out how the file is read and where its columns are. Raises InputInvalid as `columns_of`."""
+        self.path, self.metric, self._limit = path, metric, limit
         self._layout: Layout = layout_of(path, encoding)
         self._logs: set[str] = set()  # of which programs samples were read
         self._left_out = 0  # samples of the harness whose answers another sample has, see `_records`
-        self._answer = next((name for name in metric.columns if _role(name, metric) in ANSWERS), "")
-        first = [record for _, record in islice(self._sheet(), LOOKED_AT)]
+        first = [record for _, record in islice(self._records(), LOOKED_AT)]
         if not first:
             raise InputInvalid(f"{path}: 0 rows; expected one JSON object a line, or a table with a header")
         objects = [record for record in first if not isinstance(record, BadRow)]
-        names = dict.fromkeys(name for record in objects for name in record)
-        names = self._made_long(names) if systems else list(names)
+        names = list(dict.fromkeys(name for record in objects for name in record))
         columns = columns_of(names, metric, named or {}, str(path)) if objects else FileColumns({})
         self.columns, note = with_id(columns, (record for _, record in self._records()))
-        self._notes = [note] * bool(note) + [f"{', '.join(systems)}: answers of a system each"] * bool(systems)
+        self._notes = [note] * bool(note)
         if columns.made:
             contents = {"instruction": "earlier turns and the last one of a person", "output": "the last answer"}
             read = ", ".join(f"{contents[name]} as {name}" for name in columns.made)
@@ -385,31 +376,7 @@ class RowFile:
         numbered = ((number, row(record, self.columns, self.metric)) for number, record in self._records())
         return islice(with_unique_ids(numbered, have_ids="id" in self.columns.theirs), self._limit)
 
-    def _made_long(self, names: Collection[str]) -> list[str]:
-        """Return the columns of the rows that a wide sheet with these `names` gives.
-
-        Raises InputInvalid if it lacks the column of a system, or has one of those that are made of them.
-        """
-        if absent := [name for name in self._systems if name not in names]:
-            raise InputInvalid(f"{self.path}: column {in_a_line(absent[0])}: not found; found {_listed(names)}")
-        rest = [name for name in names if name not in self._systems]
-        answers = _matches(self._answer, rest, self.metric) if self._answer else [f"none that {self.metric.name} reads"]
-        if taken := [*answers, *(name for name in rest if name == "system")]:
-            expected = f"expected {self._answer or 'answers'} in the columns of --systems alone; leave it out"
-            raise InputInvalid(f"{self.path}: column of answers: found {in_a_line(taken[0])} too; {expected}")
-        return [*rest, self._answer, "system"]
-
     def _records(self) -> Records:
-        """Yield the rows of the file; of a wide sheet, one for each answer."""
-        for number, record in self._sheet():
-            if isinstance(record, BadRow) or not self._systems:
-                yield number, record
-                continue
-            shared = {name: value for name, value in record.items() if name not in self._systems}
-            for system in self._systems:
-                yield number, {**shared, self._answer: record.get(system), "system": system}
-
-    def _sheet(self) -> Records:
         """Yield the rows of the file; of a sample of lm-evaluation-harness that occurs once for each filter, one."""
         seen: set[int] = set()
         self._left_out = 0

@@ -319,25 +319,6 @@ def test_an_id_is_unique_within_a_system(tmp_path):
     assert answers(again) == [*ids, ("q1#5", "a", "x", "duplicate-id")]
 
 
-def test_a_wide_sheet_has_a_row_for_each_answer(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text("nr,question,big,small,remark\n1,A?,x,y,\n2,B?,z,,r\n")
-    wide = ("small", "big")
-    assert answers(path, systems=wide) == [
-        ("1", "small", "y", None), ("1", "big", "x", None), ("2", "small", "", "empty-output"), ("2", "big", "z", None),
-    ]  # fmt: skip
-    assert len(read(path, systems=wide, limit=1)) == 2
-    assert "small, big: answers of a system each; read question as" in rows.RowFile(path, EXCAM, systems=wide).said
-    assert line_of(InputInvalid, rows.RowFile, path, EXCAM).endswith(", or --systems A,B if each system has a column")
-    assert "column large: not found; found nr, question" in line_of(
-        InputInvalid, lambda: read(path, systems=("large",))
-    )
-    path.write_text("model,question,answer\na,A?,x\n")
-    assert "column of answers: found answer too; expected output in" in line_of(
-        InputInvalid, lambda: read(path, systems=("model",))
-    )
-
-
 # --- conversations and logs
 
 

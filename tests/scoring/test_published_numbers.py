@@ -175,7 +175,6 @@ def test_names_that_look_alike_are_one(printed):
     done = CliRunner().invoke(cli.app, ["meta", "gold.jsonl", "b.jsonl"])
     said = "3 names read without needless blanks and invisible characters, e.g. 'A ' as A"
     assert f"gold.jsonl: {said}" in done.stderr
-    assert re.search(r"^b +own +2 ", done.stdout, re.MULTILINE)
 
 
 @pytest.mark.parametrize("values", [(1, -1), (0.3, 0), (2, 0), (1, -5)])
