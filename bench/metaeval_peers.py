@@ -24,8 +24,9 @@ from excam.stats.grouped_pairs import GroupedPairs
 from excam.stats.permutation import swap_masks
 from excam.stats.permutation_correlation import standardise
 from excam.stats.sign_permutation import sign_permutation
+from excam.stats.system_level import system_level
 
-ITEM, RATERS = 10, 3
+ITEM, RATERS, SYSTEMS = 10, 3, 10
 VALUES = ["1", "2", "3", "4", "5"]
 Numbers = Sequence[float | None]
 
@@ -250,6 +251,35 @@ def score_test() -> Work:
     return Work(ours, {"scipy.stats.permutation_test": Peer(scipy)}, 10_000, same=0)
 
 
+def soft_pairwise_accuracy() -> Work:
+    from scipy.stats import permutation_test
+
+    def ours(data: Data, draws: int) -> Numbers:
+        names = [str(row % SYSTEMS) for row in range(data.n)]
+        return [system_level(data.gold, data.a, names, (np.arange(data.n) // SYSTEMS).tolist(), draws).soft]
+
+    def scipy(data: Data, draws: int) -> Numbers:
+        tables, apart = [values.reshape(-1, SYSTEMS) for values in (data.gold, data.a)], []
+        for first, second in combinations(range(SYSTEMS), 2):
+            p = [
+                permutation_test(
+                    (table[:, first] - table[:, second],),
+                    lambda steps, axis: steps.mean(axis=axis),
+                    permutation_type="samples",
+                    alternative="greater",
+                    vectorized=True,
+                    n_resamples=draws,
+                    batch=max(1, 10**6 // len(table)),
+                    rng=np.random.default_rng(1),
+                ).pvalue
+                for table in tables
+            ]
+            apart.append(abs(p[0] - p[1]))
+        return [1 - float(np.mean(apart))]
+
+    return Work(ours, {"scipy.stats.permutation_test": Peer(scipy)}, 1000, same=0)
+
+
 # --- raters
 
 
@@ -353,6 +383,7 @@ def works(all_pairs: Callable[..., Any]) -> dict[str, Work]:
         "tie calibration inside items": tie_calibration_in_items(),
         "test of two tau-b": tau_test(),
         "test of mean scores (excam compare)": score_test(),
+        "soft pairwise accuracy of ten systems": soft_pairwise_accuracy(),
         "mean, interval": mean_interval(),
         "ICC(2,1), F interval": icc21(),
         "ICC(2,1) of ratings, interval": icc21_interval(of_scores=False),

@@ -62,7 +62,8 @@ def meta(
 
     Each metric on its own rows and on those that all of them scored; failures are counted and in no number. With
     --group, also for each value: its rows with the rows of no group that share a cluster, e.g. an error with its twins.
-    Tie-calibrated accuracy is over all pairs of rows, with --item the mean over items at one epsilon, as in WMT.
+    Tie-calibrated accuracy is over all pairs of rows, with --item the mean over items at one epsilon, as in WMT. Where
+    rows name their systems, also system by system.
 
     Example: excam meta scored.csv --label rating; excam meta ratings.csv excam.jsonl rubric.jsonl --item question
     """

@@ -14,7 +14,7 @@ from typing import Any
 from excam.core.exceptions import InputInvalid
 from excam.scoring import meta_numbers, worth
 from excam.scoring.meta_baselines import CONSTANT
-from excam.scoring.meta_numbers import Agreement, Scale
+from excam.scoring.meta_numbers import Agreement, Scale, Systems
 from excam.scoring.meta_rows import Column, Gold, Labels, aligned, shortest
 from excam.scoring.metric import Direction
 from excam.stats.permutation import holm
@@ -68,6 +68,7 @@ class Result:
     joined: tuple[Joined, ...]
     agreements: tuple[Agreement, ...]
     tests: tuple[Test, ...]
+    systems: tuple[Systems, ...] = ()  # empty if rows do not name their systems
 
     def lines(self) -> Iterator[dict[str, Any]]:
         """Yield JSON-ready lines, each with its kind."""
@@ -76,6 +77,7 @@ class Result:
         kinds = (
             ("rows", self.joined),
             ("agreement", self.agreements),
+            ("systems", self.systems),
             ("test", self.tests),
         )
         for kind, values in kinds:
@@ -123,6 +125,7 @@ def evaluate(labels: Labels, columns: Sequence[Column], seed: int = 0, within: S
         tuple(_with_worth(*each, whole[each[0].metric], gold) for each in zip(joined, columns, strict=True)),
         tuple(agreements),
         tuple(_tests(gold, columns, seed)),
+        systems=tuple(_systems(gold, columns, common, seed)),
     )
 
 
@@ -135,6 +138,19 @@ def _on_own_and_common(
     if len(shared) == numbers.n:
         return [numbers, replace(numbers, on="common", failures=0)]
     return [numbers, replace(meta_numbers.agreement(column, shared, scale, seed, within), on="common")]
+
+
+def _systems(gold: Sequence[Gold], columns: Sequence[Column], common: set[str], seed: int) -> Iterator[Systems]:
+    if not meta_numbers.has_systems(gold):
+        return
+    shared = [row for row in gold if row.id in common]
+    for column in columns:
+        numbers = meta_numbers.systems(column, gold, "own", seed)
+        scored = sum(column.scores.get(row.id) is not None for row in gold)
+        if numbers and len(shared) == scored:
+            yield from (numbers, replace(numbers, on="common"))
+        else:
+            yield from filter(None, (numbers, meta_numbers.systems(column, shared, "common", seed)))
 
 
 def _refuse_twice(columns: Sequence[Column]) -> None:

@@ -11,12 +11,13 @@ from excam.scoring import display
 from excam.scoring.joining import repeated_note
 from excam.scoring.meta import DRAWS, Joined, Result, Test
 from excam.scoring.meta_baselines import FEWEST, SYSTEM, WORDS
-from excam.scoring.meta_numbers import Agreement
+from excam.scoring.meta_numbers import Agreement, Systems
 from excam.stats.binary_gold import Estimate
 from excam.stats.permutation import floor_note
 
 HEAD = ("metric", "rows", "n", "failed", "Kendall's tau-b", "tie-calibrated", "AUC", "ICC(2,1)")
 ITEM_HEAD = ("pairs", "ordered")
+SYSTEM_HEAD = ("metric", "rows", "systems", "items", "accuracy", "soft accuracy", "Pearson", "Kendall")
 TEST_HEAD = ("a", "b", "n", "clusters", "a - b", "p", "p (Holm)")
 
 
@@ -50,6 +51,7 @@ def show(result: Result, text: str, item: str | None, *, has_surface: bool) -> N
         if metric.signature:
             _rows(metric)
     _agreements(out, result.agreements, item)
+    _systems(out, result.systems)
     _tests(out, result, item)
 
 
@@ -114,6 +116,32 @@ def estimate_cell(estimate: Estimate) -> str:
     if estimate.value is None:
         return "-"
     return f"{estimate.value:.2f}{display.interval(estimate.low, estimate.high)}"
+
+
+def _systems(out: Console, systems: Sequence[Systems]) -> None:
+    if not systems:
+        return
+    print("\nSystems")
+    levels = {metric.metric: metric.level for metric in systems if metric.on == "own"}
+    lines = [metric for metric in systems if metric.on == "own" or metric.level != levels[metric.metric]]
+    display.table(out, [SYSTEM_HEAD, *map(_system_cells, lines)])
+    print(
+        "\naccuracy: share of pairs of systems whose means are ordered as the labels' means. soft accuracy: 1 minus the"
+    )
+    print("mean difference of the p-values of these orders (SPA; Thompson et al. 2024). No interval: few systems.")
+
+
+def _system_cells(metric: Systems) -> tuple[str, ...]:
+    level = metric.level
+    numbers = (level.accuracy, level.soft, level.pearson, level.kendall)
+    cells = ["-" if number is None else f"{number:.2f}" for number in numbers]
+    return (
+        metric_name(metric.metric, baseline=metric.baseline),
+        metric.on,
+        f"{level.systems}",
+        f"{level.items}",
+        *cells,
+    )
 
 
 def _tests(out: Console, result: Result, item: str | None) -> None:

@@ -1,4 +1,4 @@
-"""The numbers of one metric on labelled rows: how far it agrees with the labels."""
+"""The numbers of one metric on labelled rows: agreement of rows and of systems."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from typing import Literal
 
 import numpy as np
 
+from excam.scoring.meta_baselines import MOST_SYSTEMS
 from excam.scoring.meta_rows import Column, Gold
 from excam.stats import bootstrap, correlation
 from excam.stats.binary_gold import Estimate, association
 from excam.stats.few_clusters import Interval
 from excam.stats.grouped_pairs import GroupedPairs
 from excam.stats.icc import icc21, icc21_bootstrap
+from excam.stats.system_level import SystemLevel, system_level
 
 DRAWS = 1000  # of intervals
 MOST_PAIRS = 20_000_000  # inside groups, for tie calibration, which lists them
@@ -47,6 +49,16 @@ class Agreement:
     icc: Estimate
     pairs: int
     ordered: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Systems:
+    """How one metric goes with the labels on the level of systems."""
+
+    metric: str
+    on: On
+    baseline: bool
+    level: SystemLevel
 
 
 def agreement(column: Column, rows: Sequence[Gold], scale: Scale, seed: int, within: str = "") -> Agreement:
@@ -169,3 +181,26 @@ def _icc(labels: list[float], scores: list[float], scale: Scale, seed: int) -> E
     ratings = list(zip(labels, scores, strict=True))
     low, high = icc21_bootstrap(ratings, seed) or (None, None)
     return Estimate(icc21(ratings).value, low, high)
+
+
+def has_systems(rows: Sequence[Gold]) -> bool:
+    """Return whether each row names its system, and there are several, each with more than one row on average."""
+    names = {row.system for row in rows}
+    return "" not in names and 1 < len(names) <= min(MOST_SYSTEMS, len(rows) // 2)
+
+
+def systems(column: Column, rows: Sequence[Gold], on: On, seed: int) -> Systems | None:
+    """Return how a metric goes with the labels on the level of systems; None if it scored rows of fewer than two.
+
+    Args:
+        column: scores of one metric
+        rows: the labelled rows, each with its system
+        on: whether these are the metric's own rows, or those of all metrics
+        seed: of the p-values
+    """
+    scored, scores = _scored(column, rows)
+    if len({row.system for row in scored}) < 2:
+        return None
+    names, items = [row.system for row in scored], [row.item or row.cluster for row in scored]
+    level = system_level([row.label for row in scored], scores, names, items, seed=seed)
+    return Systems(column.name, on, column.is_baseline, level)

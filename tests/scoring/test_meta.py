@@ -428,6 +428,17 @@ def test_the_place_of_a_system_is_of_the_other_questions_and_equal_within_it(mon
     )
 
 
+@pytest.mark.parametrize(("names", "count", "are_systems"), [("ab", 4, True), ("abc", 5, False), ("a", 4, False)])
+def test_systems_are_two_names_and_each_comes_twice(names, count, are_systems):
+    rows = [
+        meta_rows.Gold(str(n), n % 2, str(n), (), "", None, facets={"system": names[n % len(names)]})
+        for n in range(count)
+    ]
+    assert meta_numbers.has_systems(rows) is are_systems
+    listed = [column.name for column in meta_baselines.baselines(rows, {})]
+    assert ("(system)" in listed) is (len(names) > 1)
+
+
 def test_baselines_of_systems_words_and_surface_then_length():
     gold = [
         meta_rows.Gold(f"{n}", n % 3, f"{n}", (), "", "x" * (n % 4), facets={"system": "ab"[n % 2]}) for n in range(24)
@@ -474,6 +485,25 @@ def test_pairs_within_a_language_and_within_an_item(tmp_path):
     first, *_ = of_kind("agreement", auc, within="language")
     rows = binary
     assert first["auc"]["value"] == pytest.approx(np.mean([(1 + a * b) / 2 for a, b in signs(["language"]) if a]))
+
+
+def test_systems_are_compared_where_scored_rows_name_them(tmp_path):
+    rows = answers()
+    gold = write(
+        tmp_path / "gold.jsonl", [{k: v for k, v in row.items() if k not in ("system", "language")} for row in rows]
+    )
+    results = [
+        Result(
+            score=float(row["system"] == "c"),
+            signature="m|1",
+            **{name: row[name] for name in ("id", "system", "language")},
+        )
+        for row in rows
+    ]
+    file = write(tmp_path / "m.jsonl", [result.to_dict() for result in results])
+    records = lines(gold, file)
+    assert [record["level"]["systems"] for record in of_kind("systems", records, metric="m")] == [3, 3]
+    assert "soft accuracy" in run(gold, file).stdout
 
 
 def test_baselines_need_no_scored_file(tmp_path):

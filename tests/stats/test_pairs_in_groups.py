@@ -1,13 +1,16 @@
-"""Pairs inside groups, and words: each number beside a calculation that lists everything."""
+"""Pairs inside groups, systems and words: each number beside a calculation that lists everything."""
 
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
+from one_line_errors import line_of
 
+from excam.core.exceptions import InputInvalid
 from excam.stats import bootstrap, correlation
 from excam.stats.clusters import by_content, cluster_numbers, content_keys
 from excam.stats.grouped_pairs import GroupedPairs
+from excam.stats.system_level import better_p_values, system_level
 from excam.stats.words_regression import predictions_from_words, words
 
 
@@ -88,6 +91,51 @@ def test_ties_inside_items_are_calibrated_on_the_listed_pairs(at_once, monkeypat
     assert calibrated is not None
     assert calibrated.accuracy == pytest.approx(best)
     assert agreeing(calibrated.epsilon) == pytest.approx(best)
+
+
+def test_p_values_of_systems_tend_to_those_of_all_swaps():
+    grid = np.array([[3.0, 1, 2], [2, 2, np.nan], [5, 1, 4], [1, 0, 2], [2, 3, 2]])
+    p_values = better_p_values(grid, draws=20_000)
+    for a, b in product(range(3), repeat=2):
+        if a == b:
+            assert np.isnan(p_values[a, b])
+            continue
+        steps = [step for step in grid[:, a] - grid[:, b] if not np.isnan(step)]
+        sums = [np.dot(signs, steps) for signs in product((-1, 1), repeat=len(steps))]
+        assert p_values[a, b] == pytest.approx(np.mean(np.array(sums) >= sum(steps)), abs=0.012)
+
+
+def test_soft_pairwise_accuracy_is_that_of_the_p_values_and_not_of_the_order():
+    """The definition of Thompson et al., over one order of each pair, on scores without ties."""
+    draw = np.random.default_rng(5)
+    labels = draw.normal(size=(5, 60)) + np.arange(5)[:, None] / 10
+    scores = labels / 3 + draw.normal(size=(5, 60))
+    systems, items = np.repeat(list("edcba"), 60).tolist(), np.tile(np.arange(60), 5).tolist()
+    agreement = system_level(labels.ravel(), scores.ravel(), systems, items, draws=4000)
+    apart = np.abs(better_p_values(labels.T, 4000) - better_p_values(scores.T, 4000))
+    assert agreement.soft == pytest.approx(1 - apart[np.triu_indices(5, 1)].mean(), abs=1e-3)
+    means = labels.mean(axis=1), scores.mean(axis=1)
+    agree = [
+        np.sign(means[0][i] - means[0][j]) == np.sign(means[1][i] - means[1][j]) for i, j in combinations(range(5), 2)
+    ]
+    assert (agreement.systems, agreement.items, agreement.tested, agreement.accuracy) == (5, 60, 10, np.mean(agree))
+    assert agreement.pearson == pytest.approx(np.corrcoef(*means)[0, 1])
+    assert agreement.kendall == pytest.approx(correlation.kendall(*means))
+
+
+def test_a_constant_knows_no_system_whatever_their_order():
+    labels = [1.0, 2, 3, 4, 5, 6]
+    for systems in ("aabbcc", "ccbbaa"):
+        agreement = system_level(labels, [0.0] * 6, list(systems), [0, 1] * 3)
+        assert (agreement.accuracy, agreement.pearson, agreement.kendall) == (0.0, None, None)
+        assert agreement.soft == pytest.approx(0.5, abs=0.15), (
+            "swaps of two items are few, and draws meet the observed one"
+        )
+    alone = system_level(labels, labels, ["a"] * 6, list(range(6)))
+    assert (alone.systems, alone.accuracy, alone.soft) == (1, None, None)
+    assert "expected as many systems and items as rows" in line_of(
+        InputInvalid, system_level, labels, labels, ["a"], [1]
+    )
 
 
 def test_words_are_learnt_from_other_groups_only():
