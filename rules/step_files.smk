@@ -278,7 +278,6 @@ SETTINGS = {  # values that steps name, beside those of the configuration
     "preflight_needs": preflight_needs,
     "published_benchmarks": published_benchmarks(),
     "settings_claimed": settings_claimed(),
-    "sheet": lambda w: w.sheet,
     "shares": json.dumps(EXPERIMENT.construction.shares, sort_keys=True),
     "significance": None if EXPERIMENT.scoring.significance == "exact" else EXPERIMENT.scoring.significance,
     "significance_seed": None if EXPERIMENT.scoring.significance == "exact" else EXPERIMENT.seed,

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from excam.core import counts, provenance, tables
-from excam.core.provenance import say, write_text
+from excam.core.provenance import say
 from excam.inference import transcript
-from excam.macaron import answers, asks, derive, proofread, rows_page, scenarios, source
+from excam.macaron import answers, asks, derive, proofread, scenarios, source
 from scripts import step
 from scripts.asking import RecordedOptions, recorder_of
 
@@ -75,24 +75,6 @@ def macaron_proofread(
 
 @step(
     version=1,
-    inputs={"instances": "results/macaron/instances.parquet", "sheet": "macaron_sheet"},
-    settings={"name": "sheet"},
-    outputs={"answers": "results/macaron/answers/{sheet}/written.parquet"},
-)
-def macaron_sheet(
-    name: Annotated[str, "of the sheet"],
-    instances_path: Path,
-    sheet_path: Annotated[Path, "a CSV file of scenario, format, lang, answer"],
-    answers_path: Path,
-) -> None:
-    """Turn a written answer sheet into answers, as if a model had given them."""
-    instances = derive.read(instances_path)
-    answered = answers.read_sheet(sheet_path, instances)
-    tables.write_frame(answers_path, answers.to_frame(instances, name, answers.WRITTEN, answered))
-
-
-@step(
-    version=1,
     asks="model",
     minutes="macaron_minutes",
     journal="results/journal/macaron/{model}.jsonl",
@@ -135,18 +117,3 @@ def macaron_answers(
     answered = transcript.replay(partial(asks.answer, mode=mode), instances, transcript_path)
     tables.write_frame(answers_path, answers.to_frame(instances, name, mode, answered))
     say(f"{name}/{mode}: {len(answered)} answers; failures: {counts.failures(answered)}")
-
-
-@step(
-    version=9,
-    inputs={"instances": "results/macaron/instances.parquet", "answers": "macaron_answers_of"},
-    outputs={"page": "results/macaron/rows/{answerer}.html"},
-    category="Macaron",
-    wildcards={"answerer": "macaron_answerers"},
-)
-def macaron_rows(instances_path: Path, answers_paths: Sequence[Path], page_path: Path) -> None:
-    """Write every instance with the answers of one model on one page, with search and filters.
-
-    Every instance of Macaron with the answers of one model in each mode, to search and filter.
-    """
-    write_text(page_path, rows_page.page(answers.join(derive.read(instances_path), answers_paths)))

@@ -28,7 +28,6 @@ class Macaron(Section):
         default={},
         description="of models, for averages; what a model answers in mode thinking counts as `thinking`",
     )
-    written: str | None = Field(default=None, description="local folder with written answer sheets, shown like models")
     orders: Literal["shuffled", "given"] = Field(
         default="shuffled", description="of the options; given: as the files have them, the right one first"
     )
@@ -41,5 +40,5 @@ def check(section: Macaron, models: Sequence[str], at: Place) -> None:
     at.known_models(section, "macaron", ("models", "thinking", "proofreader"), models)
     for name in section.categories:
         at.known(name, "macaron.categories", "model that is asked", [*section.models, *section.thinking])
-    if not (section.models and section.modes) and not section.thinking and not section.written:
-        raise at.invalid("macaron: nobody answers; expected `models`, `thinking` or `written`")
+    if not (section.models and section.modes) and not section.thinking:
+        raise at.invalid("macaron: nobody answers; expected `models` or `thinking`")

@@ -1,4 +1,4 @@
-"""Files of answers: what each model answered to each instance, and made-up answer sheets in their form."""
+"""Files of answers: what each model answered to each instance."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from excam.core.exceptions import InputInvalid
 from excam.core.names import shown_name
 from excam.core.typed_tables import read_typed
 from excam.macaron.asks import MODES, Answered
-from excam.macaron.contexts import csv_lines
 from excam.macaron.derive import Instance
 
 SCHEMA: dict[str, Any] = {
@@ -25,8 +24,6 @@ SCHEMA: dict[str, Any] = {
 }
 FIELDS = tuple(field.name for field in fields(Instance))
 ANSWERED = tuple(field.name for field in fields(Answered))
-WRITTEN = "written"  # the mode of answers that no model gave
-SHEET = ("scenario", "format", "lang", "answer")  # the columns of a written answer sheet
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +85,8 @@ def _joined(by_id: Mapping[str, Instance], answers: Path) -> System:
                 "asked; derive them of all the same scenarios, with the same seed, or ask again"
             )
     named = sorted({(row["model"], row["mode"]) for row in by_instance.values()})
-    if len(named) > 1 or named[0][1] not in (*MODES, WRITTEN):
-        who, modes = ", ".join(map("/".join, named)), ", ".join((*MODES, WRITTEN))
+    if len(named) > 1 or named[0][1] not in MODES:
+        who, modes = ", ".join(map("/".join, named)), ", ".join(MODES)
         raise InputInvalid(f"{answers}: answers of {who}; expected one model, in one mode of {modes}")
     ((model, mode),) = named
     rows = tuple(
@@ -101,30 +98,3 @@ def _joined(by_id: Mapping[str, Instance], answers: Path) -> System:
         for name, instance in by_id.items()
     )
     return System(shown_name(model, str(answers)), mode, rows)
-
-
-def read_sheet(path: Path, instances: Sequence[Instance]) -> list[Answered]:
-    """Return the answers of a written sheet, one per instance, None where the sheet has none.
-
-    A sheet is a CSV file of `SHEET`. The answer to a question is the number of the option in the scenario, where 1 is
-    the right one; to a statement it is T or F. Raise InputInvalid for anything else.
-    """
-    lines = csv_lines(path, SHEET)
-    written = {(row["scenario"], row["format"], row["lang"]): row["answer"] for row in lines}
-    by_id = {(instance.scenario, instance.format, instance.lang): instance for instance in instances}
-    if unknown := sorted(written.keys() - by_id.keys()) or len(written) < len(lines):
-        which = "/".join(unknown[0]) if isinstance(unknown, list) else "one line twice"
-        raise InputInvalid(
-            f"{path}: found {which}; expected scenarios, formats and languages of the instances, once each"
-        )
-    return [_from_sheet(path, instance, written.get(key, "")) for key, instance in by_id.items()]
-
-
-def _from_sheet(path: Path, instance: Instance, answer: str) -> Answered:
-    if not answer:
-        return Answered(None, "empty", "text")
-    choices = instance.format == "MC"
-    valid = ("1", "2", "3", "4") if choices else instance.valid
-    if answer not in valid:
-        raise InputInvalid(f"{path}: {instance.id}: found {answer}; expected one of {', '.join(valid)}")
-    return Answered(instance.valid[instance.order.index(int(answer) - 1)] if choices else answer, None, "text")

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from excam.core import tables
-from excam.macaron import categories, numbers
-from excam.macaron.answers import WRITTEN, System
+from excam.macaron import numbers
+from excam.macaron.answers import System
 from excam.macaron.cells import FEW, NOTE, rounded, with_interval
 from excam.macaron.templates import REASONING
 from excam.pages import plotting
@@ -36,13 +36,12 @@ Line = Mapping[str, Any]
 def breakdown(systems: Sequence[System], by: str, seed: int) -> list[dict[str, Any]]:
     """Return one line per system, group and language (EN, L, all, gap) of a breakdown (`GROUPS`).
 
-    The last lines are of `MEAN`, over models: made-up sheets count only where there is nothing else. All answered the
-    same instances, so that the accuracy over the answers of all of them is the mean of theirs.
+    The last lines are of `MEAN`. All systems answered the same instances, so that the accuracy over the answers of all
+    of them is the mean of theirs.
     """
     chance = _chance(systems[0].rows, GROUPS[by])
     named = [(system.model, system.mode, system.rows) for system in systems]
-    averaged = categories.asked(systems) or systems
-    named.append((*MEAN, tuple(row for system in averaged for row in system.rows)))
+    named.append((*MEAN, tuple(row for system in systems for row in system.rows)))
     return [
         {"model": model, "mode": mode, **line, "above_chance": _above(line, chance)}
         for model, mode, rows in named
@@ -168,15 +167,11 @@ def figure(lines: Sequence[Line], by: str) -> Figure:
     if not lines:
         return plotting.words(TITLES[by], "No scenario has such a tag.")
     systems, groups, at = systems_of(lines), ordered(by, lines), _by_place(lines)
-    made_up = [_label(*system) for system in systems if system[1] == WRITTEN]
     note = "Groups hold few scenarios: differences between cells are mostly chance. " if _is_few(lines) else ""
     note += (
         f"{'Share of right answers' if by == 'contexts' else 'Points'} above that of guessing at the same instances; "
     )
     note += "an unanswered instance is wrong."
-    if made_up:
-        note += f" {plotting.MADE_UP.capitalize()} ({'dotted' if by == 'contexts' else 'striped'}): written for a "
-        note += "demonstration, by no model."
     if by == "contexts":
         return _contexts(lines, systems, note)
     sizes = {group: int(at[*systems[0], group, "all"]["n"]) for group in groups}
@@ -186,7 +181,7 @@ def figure(lines: Sequence[Line], by: str) -> Figure:
             for group in groups
         ],
         plotting.Labels([f"{group} (n = {sizes[group]})" for group in groups]),
-        plotting.Labels([_label(*system) for system in systems], made_up=made_up),
+        plotting.Labels([_label(*system) for system in systems]),
         plotting.Scale("points above guessing", digits=0),
         title=TITLES[by],
         note=note,
@@ -201,7 +196,7 @@ def _contexts(lines: Sequence[Line], systems: Sequence[tuple[str, str]], note: s
     if not groups:
         return plotting.words(TITLES[by], f"No context has {plotting.LEAST} instances in a language.")
     rows = {
-        (*system, lang): plotting.ForestRow(f"{_label(*system)}: {language}", lang == "EN", system[1] == WRITTEN)
+        (*system, lang): plotting.ForestRow(f"{_label(*system)}: {language}", lang == "EN")
         for system in (MEAN, *systems)
         for lang, language in languages.items()
     }
@@ -218,8 +213,6 @@ def _contexts(lines: Sequence[Line], systems: Sequence[tuple[str, str]], note: s
 
 
 def _label(model: str, mode: str) -> str:
-    if mode == WRITTEN:
-        return f"{plotting.MADE_UP}: {model}"
     return f"{model}, {mode}" if mode else model
 
 

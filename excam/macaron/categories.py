@@ -9,7 +9,7 @@ from typing import get_args
 from excam.config.macaron import Category
 from excam.core.exceptions import InputInvalid
 from excam.macaron import numbers
-from excam.macaron.answers import WRITTEN, System
+from excam.macaron.answers import System
 from excam.macaron.cells import rounded, with_interval
 from excam.pages.markdown import escape, table
 
@@ -29,11 +29,6 @@ class Average:
     category: str
     systems: tuple[System, ...]
     estimates: Mapping[str, Mapping[str, float | None]] | None
-
-
-def asked(systems: Sequence[System]) -> list[System]:
-    """Return the systems that are models, without written sheets."""
-    return [system for system in systems if system.mode != WRITTEN]
 
 
 def parse(assignments: Sequence[str], models: Sequence[str]) -> dict[str, str]:
@@ -57,11 +52,10 @@ def category_of(system: System, categories: Mapping[str, str]) -> str | None:
 
 def averages(systems: Sequence[System], categories: Mapping[str, str], seed: int) -> list[Average]:
     """Return the average of each category, and of all models."""
-    models = asked(systems)
-    members = {name: [system for system in models if category_of(system, categories) == name] for name in CATEGORIES}
+    members = {name: [system for system in systems if category_of(system, categories) == name] for name in CATEGORIES}
     return [
         Average(name, tuple(group), numbers.averages([system.rows for system in group], seed) if group else None)
-        for name, group in {**members, ALL: models}.items()
+        for name, group in {**members, ALL: systems}.items()
     ]
 
 

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Any
 
 from excam.macaron import categories, numbers
-from excam.macaron.answers import WRITTEN, System
+from excam.macaron.answers import System
 from excam.macaron.categories import Average
 from excam.macaron.cells import FEW, NOTE, rounded, with_interval
 from excam.macaron.numbers import STATISTICS
@@ -23,7 +23,6 @@ PAIRS = (
     "both languages. At a given accuracy of single statements, pairs lie within the bounds; guessing each statement "
     "independently gives the square.\n"
 )
-SYNTHETIC = "A mode `written` is an answer sheet that people made up, to show the tables: it is no model.\n"
 TABLE_3 = ("model", "mode", "number", "value", "low", "high", "n", "failures", "scenarios", "said_true")
 SHORT = {
     **{"mc_en": "MC-EN", "mc_l": "MC-L", "delta_mc": "ΔMC", "tf_en": "TF-EN", "tf_l": "TF-L", "delta_tf": "ΔTF"},
@@ -75,7 +74,7 @@ def table_3(
         lines += [{"model": name, "mode": "floor", "number": key, "value": value} for key, value in values.items()]
         body.append([name, "floor", *(rounded(values[key]) for key in SHORT), "", "", ""])
     head = ["model", "mode", *SHORT.values(), "n", "unanswered", "said true, %"]
-    text = "# Macaron: accuracy\n\nPercent; Δ is local minus English. " + NOTE + "\n" + _synthetic(systems)
+    text = "# Macaron: accuracy\n\nPercent; Δ is local minus English. " + NOTE + "\n"
     text += table(head, body) + categories.section(averaged, SHORT, printed) + _letters(systems)
     return lines, text + _differences(systems, estimated, "overall", "Overall", seed)
 
@@ -98,10 +97,6 @@ def printed_models(systems: Sequence[System], estimated: Estimates, lines: Seque
 
 def _denominators(counted: Mapping[str, Any]) -> list[str]:
     return [str(counted["n"]), str(counted["failures"]), rounded(counted["said_true"])]
-
-
-def _synthetic(systems: Sequence[System]) -> str:
-    return SYNTHETIC + "\n" if any(system.mode == WRITTEN for system in systems) else ""
 
 
 def _letters(systems: Sequence[System]) -> str:
@@ -168,7 +163,7 @@ def paired(
         cells = [rounded(values[key]) for key in SHORT_PAIRED]
         body.append([name, "floor", *cells, "", "", "", ""])
     head = ["model", "mode", *SHORT_PAIRED.values(), "bounds", "n", "unanswered", "said true, %"]
-    text = f"# Macaron: pairs of statements\n\n{PAIRS}\n{NOTE}\n{_synthetic(systems)}{table(head, body)}"
+    text = f"# Macaron: pairs of statements\n\n{PAIRS}\n{NOTE}\n{table(head, body)}"
     text += categories.section(averaged, SHORT_PAIRED, printed)
     return lines, text + _differences(systems, estimated, "paired_tf", "paired T/F", seed)
 

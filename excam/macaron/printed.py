@@ -68,7 +68,7 @@ def introduction(data: Data) -> str:
     answered = f"{sets} set{'s' * (sets != 1)} of answers of {models} model{'s' * (models != 1)}"
     return (
         f"Ours: {len(data.scenarios)} scenarios, {data.instances} instances, {answered}; means and ranges are over "
-        "these sets, without written sheets. Scenarios and models are others than the paper's: a difference says how "
+        "these sets. Scenarios and models are others than the paper's: a difference says how "
         "far apart the two are, not who is right. Intervals are over scenarios.\n\n"
     )
 
@@ -76,12 +76,13 @@ def introduction(data: Data) -> str:
 def data(
     scenarios: Sequence[Scenario], instances: int, systems: Sequence[System], of_models: Mapping[str, str], seed: int
 ) -> Data:
-    """Return what the claims are compared with; of `systems` written sheets are left out."""
-    models = categories.asked(systems)
-    by = {name: breakdowns.breakdown(models, name, seed) if models else [] for name in breakdowns.GROUPS}
-    averaged = categories.averages(models, of_models, seed) if models else ()
+    """Return what the claims are compared with."""
+    by = {name: breakdowns.breakdown(systems, name, seed) if systems else [] for name in breakdowns.GROUPS}
+    averaged = categories.averages(systems, of_models, seed) if systems else ()
     means = {average.category: average.estimates for average in averaged if average.estimates}
-    return Data(scenarios, instances, models, of_models, by, means, pages.templates(models, seed)[0] if models else ())
+    return Data(
+        scenarios, instances, systems, of_models, by, means, pages.templates(systems, seed)[0] if systems else ()
+    )
 
 
 # --- ours

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from excam.core import counts, tables
@@ -53,13 +53,3 @@ def write(built: Built, scenarios_path: Path, dropped_path: Path) -> None:
         raise InputInvalid(f"{scenarios_path}: {left_out}; {dropped_path} has the reasons")
     tables.write_frame(scenarios_path, scenarios.to_frame(built.scenarios))
     say(f"{scenarios_path}: {len(built.scenarios)} scenarios; left out: {counts.in_words(built.reasons)}")
-
-
-def sheets(folder: Path, models: Container[str]) -> list[Path]:
-    """Return the written answer sheets of a folder. Raise InputInvalid for none, or one with the name of a model."""
-    paths = sorted(folder.glob("*.csv"))
-    if not paths:
-        raise InputInvalid(f"macaron.written: {folder}: no .csv file; expected answer sheets; see docs/macaron.md")
-    if taken := [path.stem for path in paths if path.stem in models]:
-        raise InputInvalid(f"macaron.written: {taken[0]} is the name of a model too; rename the sheet")
-    return paths

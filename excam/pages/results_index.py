@@ -111,8 +111,9 @@ def standings(results: Path) -> list[SystemStanding]:
                 floor = measure.floor if isinstance(measure.floor, float) else float(line[str(measure.floor)])
                 floor = max([floor, *reached])
                 value, low, high = map(float, numbers)
-                name = line[measure.name] + (" (made-up answers)" if line.get("mode") == "written" else "")
-                measured.append(SystemStanding(measure.system, measure.what, name, value, low, high, line["n"], floor))
+                measured.append(
+                    SystemStanding(measure.system, measure.what, line[measure.name], value, low, high, line["n"], floor)
+                )
     return measured
 
 

@@ -9,7 +9,7 @@ from excam_commands import succeed
 from excam.core.steps import steps_of
 
 OVERLAY = """\
-macaron: {folder: mini/first/macaron, written: mini/first/macaron/sheets, modes: [text], proofreader: null, categories: {small: open-weight}}
+macaron: {folder: mini/first/macaron, modes: [text], proofreader: null, categories: {small: open-weight}}
 cult_eval: {folder: mini/first/cult-eval, models: []}
 rubric: {responses: mini/first/rubric/responses.jsonl, people: mini/first/rubric/ratings}
 """
@@ -22,8 +22,7 @@ ABSENT = {  # of an experiment alone
 }
 REPORTS = {  # room -> the command, where results/ is
     "macaron": (
-        "macaron report {results}/answers/small/text.parquet {results}/answers/better-in-english/written.parquet"
-        " {results}/answers/says-yes/written.parquet --instances {results}/instances.parquet"
+        "macaron report {results}/answers/small/text.parquet --instances {results}/instances.parquet"
         " --scenarios {results}/scenarios.parquet --category small=open-weight"
     ),
     "acre": (

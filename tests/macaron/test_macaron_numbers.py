@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 from excam_commands import refusal, succeed
 from matplotlib.text import Text
-from mini_macaron import BUILT, INSTANCES, MINI, TEMPLATES
+from mini_macaron import ANSWERS, BUILT, INSTANCES, MINI, TEMPLATES
 from one_line_errors import line_of
 
 from excam.core import provenance, tables
 from excam.core.exceptions import InputInvalid
 from excam.core.steps import steps_of
 from excam.inference import transcript
-from excam.macaron import answers, asks, breakdowns, categories, derive, numbers, pages, rows_page, scenarios, templates
+from excam.macaron import answers, asks, breakdowns, categories, derive, numbers, pages, scenarios, templates
 from excam.macaron import printed as paper
 from excam.macaron.numbers import STATISTICS
 from excam.pages import by_hand, claims
@@ -191,10 +191,10 @@ def pages_with_printed_numbers(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     tables.write_frame(folder / "scenarios.parquet", scenarios.to_frame(BUILT.scenarios))
     tables.write_frame(folder / "instances.parquet", derive.to_frame(INSTANCES))
-    sheet = answers.read_sheet(MINI / "sheets/says-yes.csv", INSTANCES)
-    for mode in ("choose", "written"):
-        tables.write_frame(folder / f"{mode}.parquet", answers.to_frame(INSTANCES, f"says-yes-{mode}", mode, sheet))
-    made_of = {"answers": [folder / "choose.parquet", folder / "written.parquet"]}
+    for mode in ("choose", "text"):
+        frame = answers.to_frame(INSTANCES, f"says-yes-{mode}", mode, ANSWERS["says-yes"])
+        tables.write_frame(folder / f"{mode}.parquet", frame)
+    made_of = {"answers": [folder / "choose.parquet", folder / "text.parquet"]}
     made_of |= {name: [folder / f"{name}.parquet"] for name in ("instances", "scenarios")}
     by_hand.write("macaron", folder, made_of, {"seed": 1, "categories": '{"says-yes-choose": "open-weight"}'})
     declared = [step.rule for step in steps_of(ROOT / "excam/macaron/report.py").values()]
@@ -215,7 +215,7 @@ def test_every_printed_number_is_on_the_page_that_reads_it(pages_with_printed_nu
 def test_a_claim_has_ours_with_the_difference_or_a_reason(systems):
     model = answers.System("m", "choose", systems[0].rows)
     stated = claims.stated(printed("claims"))
-    known = paper.data(BUILT.scenarios, 240, [model, systems[1]], {"m": "open-weight"}, 1)
+    known = paper.data(BUILT.scenarios, 240, [model], {"m": "open-weight"}, 1)
     at = {line["id"]: line for line in claims.beside(stated, paper.answers(known, stated))}
     assert (at["templates"]["ours"], at["templates"]["difference"]) == ("24", "-76")
     assert at["models"]["ours"] == "1"
@@ -237,7 +237,7 @@ def test_a_claim_has_ours_with_the_difference_or_a_reason(systems):
     assert at["mathematical-lowest"]["ours"] in ("0 of 1", "1 of 1")
     assert all(line["ours"] or line["note"] for line in at.values())
     assert "nothing here computes it" not in {line["note"] for line in at.values()}
-    without = paper.answers(paper.data(BUILT.scenarios, 240, systems, {}, 1), stated)
+    without = paper.answers(paper.data(BUILT.scenarios, 240, [], {}, 1), stated)
     assert {ours.note for claim, ours in without.items() if claim.startswith("aspect-")} == {"no model was asked"}
 
 
@@ -246,12 +246,9 @@ def test_a_claim_has_ours_with_the_difference_or_a_reason(systems):
 
 @pytest.fixture(scope="module")
 def systems(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("sheets")
-    for sheet in (MINI / "sheets").glob("*.csv"):
-        written = answers.read_sheet(sheet, INSTANCES)
-        tables.write_frame(
-            folder / f"{sheet.stem}.parquet", answers.to_frame(INSTANCES, sheet.stem, "written", written)
-        )
+    folder = tmp_path_factory.mktemp("answers")
+    for name, given in ANSWERS.items():
+        tables.write_frame(folder / f"{name}.parquet", answers.to_frame(INSTANCES, name, "text", given))
     return answers.join(INSTANCES, sorted(folder.iterdir()))
 
 
@@ -263,10 +260,9 @@ def printed_averages():
 def test_the_tables_name_their_denominators(systems):
     averaged = categories.averages(systems, {}, 1)
     lines, page = pages.table_3(systems, pages.estimates(systems, 1), averaged, 1, printed_averages())
-    assert {line["n"] for line in lines if line["mode"] == "written"} == {240}
-    assert "| better-in-english | written | 82.5 [" in page
+    assert {line["n"] for line in lines if line["mode"] == "text"} == {240}
+    assert f"| better-in-english | text | {numbers.accuracies(systems[0].rows)['mc_en']:.1f} [" in page
     assert "| chance | floor | 25.0 | 25.0 | 0.0 | 50.0 | 50.0 | 0.0 | 37.5 |" in page
-    assert "made up" in page
     lines, page = pages.paired(systems, pages.estimates(systems, 1), averaged, 1, printed_averages())
     assert all(line["bound_low"] <= line["paired_tf"] <= line["bound_high"] for line in lines if line["failures"] == 0)
     assert " to " in page
@@ -285,13 +281,13 @@ def test_the_order_of_instances_changes_no_page(systems):
 def test_averages_are_of_models_by_category_beside_the_printed_ones(systems):
     a, b = (answers.System(f"m{at}", mode, system.rows) for at, (mode, system) in enumerate(zip(("text", "choose"), systems, strict=True)))  # fmt: skip
     thinking = answers.System("m0", "thinking", b.rows)
-    averaged = categories.averages([a, b, thinking, systems[1]], {"m0": "standard", "m1": "standard"}, 1)
+    averaged = categories.averages([a, b, thinking], {"m0": "standard", "m1": "standard"}, 1)
     members = {average.category: [system.name for system in average.systems] for average in averaged}
     assert members == {
         "thinking": ["m0, thinking"],
         "standard": ["m0, text", "m1, choose"],
         "open-weight": [],
-        "all": ["m0, text", "m1, choose", "m0, thinking"],  # a written sheet is no model
+        "all": ["m0, text", "m1, choose", "m0, thinking"],
     }
     mean_of_two = (numbers.accuracies(a.rows)["overall"] + numbers.accuracies(b.rows)["overall"]) / 2
     assert averaged[1].estimates["overall"]["value"] == pytest.approx(mean_of_two)
@@ -380,7 +376,7 @@ def test_how_many_is_compared_with_all_other_templates(systems):
     assert re.search("6 of 24 templates ask .+ of the 5 hardest do", page)
     own = [row for row in systems[0].rows if row["template"] in counting]
     share = 100 * sum(map(numbers.is_right, own)) / len(own)
-    assert f"| better-in-english* | written | {share:.1f} [" in page
+    assert f"| better-in-english* | text | {share:.1f} [" in page
 
 
 def test_every_number_up_to_four_is_right_in_some_question_of_how_many():
@@ -411,33 +407,6 @@ def test_the_linter_takes_every_template_that_the_paper_prints():
             false="It is [OPTION B].",
         )
         assert templates.problems([template]) == [], row
-
-
-def test_every_instance_is_on_the_page_of_rows(systems):
-    page = rows_page.page(systems)
-    assert "<script>" in page
-    assert "All 240 instances" in page
-    assert "<b>made up</b>" in page
-    assert "<b>made up</b>" not in rows_page.page([replace(systems[0], mode="choose")])
-    assert rows_page.outcome({"pred": None, "gold": "A"}) == "unanswered"
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("a,b\n", "expected lines with scenario, format, lang, answer"),
-        ("", "found no lines; expected lines with scenario, format, lang, answer"),
-        ("scenario,format,lang,answer\nx,MC\n", "each row has 2 fields or fewer; expected 4"),
-        ("scenario,format,lang,answer\nx,MC,EN,1\n", "found x/MC/EN"),
-        ("scenario,format,lang,answer\njapan/1/jp-1,MC,EN,5\n", "found 5; expected one of 1, 2, 3, 4"),
-        ("scenario,format,lang,answer\njapan/1/jp-1,T,EN,A\n", "found A; expected one of T, F"),
-        ("scenario,format,lang,answer\njapan/1/jp-1,T,EN,T\njapan/1/jp-1,T,EN,T\n", "one line twice"),
-    ],
-)
-def test_a_sheet_that_is_none(tmp_path, text, problem):
-    (tmp_path / "s.csv").write_text(text)
-    with pytest.raises(InputInvalid, match=re.escape(problem)):
-        answers.read_sheet(tmp_path / "s.csv", INSTANCES)
 
 
 @pytest.fixture(scope="module")

@@ -185,10 +185,6 @@ def test_a_column_of_fewer_than_ten_items_is_named_and_not_drawn():
 def test_made_up_answers_look_different_from_models():
     figure = table([[0.1, 0.2]], made_up=["z"])
     assert [patch.get_hatch() for patch in figure.axes[0].patches] == [None, None, "////"]
-    rows = [ForestRow("a", tuned=True), ForestRow("b", tuned=True, made_up=True)]
-    figure = forest({"x": [(0.2, 0.1, 0.4)] * 2}, rows, SCALE)
-    intervals = [line for line in figure.axes[0].lines if len(line.get_xdata()) == 2 and line.get_color() == "#0072b2"]
-    assert [line.get_linestyle() for line in intervals] == ["-", ":"]
 
 
 def test_words_are_a_figure_too(tmp_path):

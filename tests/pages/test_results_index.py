@@ -24,7 +24,7 @@ TOLD = Told("<p>What was run.</p>", "<p>A report.</p>", "<p>By documents.</p>")
 @pytest.fixture
 def results(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for name in ("paper/figure-3.svg", "paper/figure-3.pdf", "macaron/rows/m.html", "published/all/manifest.json"):
+    for name in ("paper/figure-3.svg", "paper/figure-3.pdf", "calmqa/rows.html", "published/all/manifest.json"):
         path = Path("results", name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text('<svg id="axes_1"/>')
@@ -44,7 +44,7 @@ def files(results):
 def test_every_link_leads_to_a_file_beside_the_page(results):
     text = page(results, files(results), [FIGURE], Path("benchmarks"), TOLD)
     links = re.findall('href="(.*?)"', text)
-    assert {"paper/figure-3.pdf", "paper/figure-3.csv", "macaron/rows/m.html", "published/all"} <= set(links)
+    assert {"paper/figure-3.pdf", "paper/figure-3.csv", "calmqa/rows.html", "published/all"} <= set(links)
     assert all(f'id="{link[1:]}"' in text if link[0] == "#" else (results / link).exists() for link in links)
     assert "data:image/svg+xml;base64" in text
     assert "http" not in text.replace("http-equiv", ""), "nothing is fetched"

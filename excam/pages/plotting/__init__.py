@@ -3,14 +3,13 @@
 No pyplot, no global state: figures are drawn under matplotlib's own defaults, whatever the user's settings are.
 """
 
-from excam.pages.plotting.base import LEAST, MADE_UP, save, words
+from excam.pages.plotting.base import LEAST, save, words
 from excam.pages.plotting.forest import ForestRow, Point, forest
 from excam.pages.plotting.heat import Cell, Labels, Scale, heat_map
 from excam.pages.plotting.lines import curves
 
 __all__ = [
     "LEAST",
-    "MADE_UP",
     "Cell",
     "ForestRow",
     "Labels",

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 FONT = 8.5  # points
 LEAST = 10  # texts: of fewer nothing is drawn, since a number would look like a finding
 FEWER = f"n < {LEAST}"
-MADE_UP = "made-up answers"  # what labels call answers that no model gave
 MARGIN = 0.12  # inches: the border
 HEADING: dict[str, Any] = {"size": FONT + 1.5, "weight": "bold"}
 FINE: dict[str, Any] = {"size": FONT - 1}

@@ -25,12 +25,11 @@ TUNED, UNTUNED = "#0072b2", "#d55e00"
 class ForestRow:
     """The name of a point in every panel: where `tuned` a filled blue dot, else an open orange square.
 
-    The intervals of a `made_up` row are dotted, since no model stands behind it. `beside` is a text right of it.
+    `beside` is a text right of it.
     """
 
     name: str
     tuned: bool
-    made_up: bool = False
     beside: str = ""
 
 
@@ -126,7 +125,6 @@ def _panel(
             [y, y],
             color=ink,
             linewidth=1.3,
-            linestyle=":" if row.made_up else "-",
             solid_capstyle="butt",
             zorder=2,
         )
