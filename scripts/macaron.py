@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from excam.core import counts, provenance, tables
 from excam.core.provenance import say
@@ -35,13 +35,13 @@ def macaron_build(
 @step(
     version=1,
     inputs={"scenarios": "results/macaron/scenarios.parquet"},
-    settings={"orders": "macaron.orders", "seed": "seed"},
+    settings={"seed": "seed"},
     outputs={"instances": "results/macaron/instances.parquet"},
 )
-def macaron_derive(scenarios_path: Path, orders: Literal["shuffled", "given"], seed: int, instances_path: Path) -> None:
+def macaron_derive(scenarios_path: Path, seed: int, instances_path: Path) -> None:
     """Derive six aligned instances of each scenario: multiple choice, true and false, in both languages."""
     source_scenarios = scenarios.read(scenarios_path)
-    made = derive.instances(source_scenarios, seed, orders)
+    made = derive.instances(source_scenarios, seed)
     tables.write_frame(instances_path, derive.to_frame(made))
     say(f"macaron: {len(made)} instances of {len(source_scenarios)} scenarios")
 

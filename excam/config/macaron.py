@@ -28,9 +28,6 @@ class Macaron(Section):
         default={},
         description="of models, for averages; what a model answers in mode thinking counts as `thinking`",
     )
-    orders: Literal["shuffled", "given"] = Field(
-        default="shuffled", description="of the options; given: as the files have them, the right one first"
-    )
     proofreader: Name | None = Field(default=None, description="the model that corrects the English texts")
     columns: dict[str, str] = Field(default={}, description="names of official columns, ours to theirs")
 

@@ -217,27 +217,22 @@ def derive(
     file: Annotated[Path, typer.Argument(help="scenarios, as Parquet")],
     to: TO,
     seed: SEED = 0,
-    orders: Annotated[
-        str, typer.Option(help="order of the options: shuffled, or given (the right one first)")
-    ] = "shuffled",
 ) -> None:
     """Derive six instances of each scenario: multiple choice, true and false, in English and the local language.
 
     Example: excam macaron derive scenarios.parquet --to instances.parquet
     """
     from excam.core import tables
-    from excam.core.exceptions import expect_choice
     from excam.macaron import derive as deriving
     from excam.macaron import scenarios
 
     with exit_on_error():
-        order, scenarios_ = expect_choice("--orders", orders, deriving.ORDERS), scenarios.read(file)
-        made = deriving.instances(scenarios_, seed, order)
+        scenarios_ = scenarios.read(file)
+        made = deriving.instances(scenarios_, seed)
         tables.write_frame(to, deriving.to_frame(made))
         without = sum(scenario.true_en is None for scenario in scenarios_)
         say(f"{to}: {len(made)} instances of {len(scenarios_)} scenarios; without statements: {without}")
-        if order == "shuffled":
-            say("letters are balanced over each country: a part of the scenarios has other orders of options")
+        say("letters are balanced over each country: a part of the scenarios has other orders of options")
 
 
 @app.command()

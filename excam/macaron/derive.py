@@ -18,8 +18,6 @@ from excam.macaron.scenarios import Scenario
 
 Format = Literal["MC", "T", "F"]
 Lang = Literal["EN", "L"]
-Orders = Literal["shuffled", "given"]
-ORDERS: tuple[Orders, ...] = ("shuffled", "given")
 SIDES: Mapping[Lang, str] = {"EN": "en", "L": "local"}  # how the fields of a scenario end
 LETTERS = ("A", "B", "C", "D")
 TRUTH = ("T", "F")
@@ -67,16 +65,16 @@ SCHEMA: dict[str, Any] = {field.name: pl.String() for field in fields(Instance)}
 }
 
 
-def instances(scenarios: Sequence[Scenario], seed: int, orders: Orders = "shuffled") -> list[Instance]:
+def instances(scenarios: Sequence[Scenario], seed: int) -> list[Instance]:
     """Return six instances of each scenario, two where it has no statements, sorted by scenario.
 
-    `shuffled`: authors and official files state the right option first, so options are put into an order of their own,
-    the same in both languages. In each country every letter is right equally often, but for one; so the order depends
-    on the country's other scenarios, and instances of a part do not join those of the whole. `given`: as written.
+    Authors and official files state the right option first, so options are put into an order of their own, the same in
+    both languages. In each country every letter is right equally often, but for one; so the order depends on the
+    country's other scenarios, and instances of a part do not join those of the whole.
     """
-    placed = _orders(scenarios, seed) if orders == "shuffled" else {}
+    placed = _orders(scenarios, seed)
     ordered = sorted(scenarios, key=lambda scenario: scenario.id)
-    return [made for scenario in ordered for made in _of(scenario, placed.get(scenario.id, (0, 1, 2, 3)))]
+    return [made for scenario in ordered for made in _of(scenario, placed[scenario.id])]
 
 
 def _of(scenario: Scenario, order: tuple[int, ...]) -> Iterable[Instance]:

@@ -264,7 +264,9 @@ def test_the_tables_name_their_denominators(systems):
     assert f"| better-in-english | text | {numbers.accuracies(systems[0].rows)['mc_en']:.1f} [" in page
     assert "| chance | floor | 25.0 | 25.0 | 0.0 | 50.0 | 50.0 | 0.0 | 37.5 |" in page
     lines, page = pages.paired(systems, pages.estimates(systems, 1), averaged, 1, printed_averages())
-    assert all(line["bound_low"] <= line["paired_tf"] <= line["bound_high"] for line in lines if line.get("failures") == 0)
+    assert all(
+        line["bound_low"] <= line["paired_tf"] <= line["bound_high"] for line in lines if line.get("failures") == 0
+    )
     assert " to " in page
 
 
@@ -438,7 +440,6 @@ def test_bad_input_is_one_line(folder, tmp_path):
         ("lint", tmp_path / "none.yaml"),
         ("build", tmp_path / "empty", "--templates", MINI / "templates.yaml", "--contexts", MINI / "contexts.csv", "--to", tmp_path / "s"),
         ("derive", folder / "instances.parquet", "--to", tmp_path / "i"),
-        ("derive", folder / "scenarios.parquet", "--orders", "random", "--to", tmp_path / "i"),
         ("ask", folder / "scenarios.parquet", "--model", tmp_path, "--to", tmp_path / "a"),
         ("ask", folder / "instances.parquet", "--model", tmp_path / "none", "--to", tmp_path / "a"),
         ("ask", folder / "instances.parquet", "--model", tmp_path, "--mode", "loud", "--to", tmp_path / "a"),
