@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,7 +14,7 @@ from excam.core import tables
 from excam.core.provenance import write_text
 from excam.core.step_programs import step
 from excam.pages import claims, plotting
-from excam.pages.markdown import printed_table
+from excam.pages.table_files import TableFiles
 
 PAGE = {"target": "cult_eval", "category": "CulT-Eval"}  # of the steps here
 TABLE = {**PAGE, "outputs": ["numbers", "page"]}
@@ -47,21 +47,6 @@ def read_study(files: AcreFiles) -> Study:
     return study.read(files.rows_paths, files.labels_path, files.judged_paths, files.measured_paths, scores)
 
 
-@dataclass(frozen=True, kw_only=True)
-class TableFiles:
-    """A table, its page, and the table of the paper that the page shows below ours."""
-
-    numbers_path: Path
-    page_path: Path
-    printed_path: Annotated[Path, "what the paper prints"]
-
-    def write(self, columns: Sequence[str], table: tuple[Sequence[Mapping[str, Any]], str], note: str) -> None:
-        """Write the lines and the page of `table`; `note` says what the paper's numbers are of."""
-        lines, page = table
-        tables.write_lines(self.numbers_path, columns, lines)
-        write_text(self.page_path, page + printed_table(note, tables.read_lines(self.printed_path)))
-
-
 @step(
     version=2,
     result="results/cult_eval/table-1",
@@ -90,7 +75,7 @@ def cult_eval_table_1(
     removed, section = pages.removals(len(item_of), items.read_removed(removed_path, item_of) if removed_path else [])
     tables.write_lines(removals_path, pages.REMOVALS, removed)
     note = "Of its own 7,959 items out of about 12,000 candidates, which are not these; it prints no counts of reasons."
-    files.write(pages.TABLE_1, (lines, page + section), note)
+    files.write(pages.TABLE_1, lines, page + section, note)
 
 
 @step(
@@ -109,7 +94,7 @@ def cult_eval_table_2(sources: AcreFiles, files: TableFiles, seed: int) -> None:
     and permutation tests.
     """
     note = "Of its systems on its own items, times 100: no reference for these rows."
-    files.write(pages.TABLE_2, pages.table_2(read_study(sources), seed), note)
+    files.write(pages.TABLE_2, *pages.table_2(read_study(sources), seed), note)
 
 
 @step(
@@ -120,15 +105,13 @@ def cult_eval_table_2(sources: AcreFiles, files: TableFiles, seed: int) -> None:
     settings={"scored": "cult_eval_scored", "seed": "seed"},
     **TABLE,
 )
-def cult_eval_table_3(files: AcreFiles, numbers_path: Path, page_path: Path, seed: int) -> None:
+def cult_eval_table_3(sources: AcreFiles, files: TableFiles, seed: int) -> None:
     """Write the sentence metrics of each system (Table 3), of all items, by category and by domain.
 
     Means of sentence metrics for each system, without examples and with one, of all items, by category and by domain,
     with 95 % intervals over items (Table 3 of the CulT-Eval paper, whose cells are blank).
     """
-    lines, page = pages.table_3(read_study(files), seed)
-    tables.write_lines(numbers_path, pages.TABLE_3, lines)
-    write_text(page_path, page)
+    files.write(pages.TABLE_3, *pages.table_3(read_study(sources), seed))
 
 
 @step(
@@ -154,7 +137,7 @@ def cult_eval_table_5(
     """
     table = pages.table_5(read_study(sources), seed)
     note = "✓ penalised, ✗ not; two of its cells are blank, and three of the seven errors are absent."
-    files.write(pages.TABLE_5, table, note)
+    files.write(pages.TABLE_5, *table, note)
     plotting.save(pages.figure_5(table[0]), [pdf_path, svg_path, png_path])
 
 
@@ -166,14 +149,12 @@ def cult_eval_table_5(
     settings={"scored": "cult_eval_scored", "seed": "seed"},
     **TABLE,
 )
-def cult_eval_table_6(files: AcreFiles, numbers_path: Path, page_path: Path, seed: int) -> None:
+def cult_eval_table_6(sources: AcreFiles, files: TableFiles, seed: int) -> None:
     """Write validity, fidelity, clarity and ACRE of each system by each judge (Table 6).
 
     Systems under ACRE (Table 6 of the CulT-Eval paper): validity, then fidelity and clarity of valid translations.
     """
-    lines, page = pages.table_6(read_study(files), seed)
-    tables.write_lines(numbers_path, pages.TABLE_6, lines)
-    write_text(page_path, page)
+    files.write(pages.TABLE_6, *pages.table_6(read_study(sources), seed))
 
 
 @step(
@@ -190,7 +171,7 @@ def cult_eval_ablations(sources: AcreFiles, files: TableFiles, seed: int) -> Non
     ACRE without its parts (Table 7 of the CulT-Eval paper), on the same rows.
     """
     note = "The coefficient has no name there, and .88 is neither of those in its Table 2."
-    files.write(pages.ABLATIONS, pages.ablations(read_study(sources), seed), note)
+    files.write(pages.ABLATIONS, *pages.ablations(read_study(sources), seed), note)
 
 
 @step(

@@ -8,7 +8,7 @@ from typing import Any
 from excam.calmqa import ratings as ratings_of
 from excam.calmqa.ratings import Rating
 from excam.core.language_identity import code_name
-from excam.pages.markdown import cautions, escape, printed_table, table
+from excam.pages.markdown import cautions, escape, table
 from excam.stats import regression
 
 FEW = 30  # a mean of fewer is marked
@@ -39,10 +39,9 @@ def table_page(
     lines: Sequence[Mapping[str, Any]],
     languages: Sequence[Mapping[str, str]],
     how: str,
-    paper: Sequence[Mapping[str, str]],
     gaps: Sequence[Mapping[str, Any]],
 ) -> str:
-    """Return the page of S: one table by subject and type, one by language, the detector's, and the paper's."""
+    """Return the page of S: one table by subject and type, one by language, and the detector's."""
     whole = [line for line in lines if line["language"] == "all"]
     each = [line for line in lines if line["language"] != "all" and line["type"] == "all"]
     counts = ("answers", "scored", "undecidable", "failed", "empty", "no_claims")
@@ -64,7 +63,6 @@ def table_page(
         + table(["subject", "language", *head], by_language)
         + "\n## Does the detector know the language?\n\nDecidable: 90 % of the questions are named rightly.\n\n"
         + table(["language", "questions", "named rightly", "decidable"], language_rows)
-        + printed_table("Other questions, answers, judges and evidence than those above.", paper)
     )
 
 

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 from excam.calmqa import numbers, pages, printed, ratings, source
 from excam.core import tables
-from excam.core.provenance import write_text
 from excam.core.step_programs import step
 from excam.pages import claims
+from excam.pages.table_files import TableFiles
 
 TABLE = {"target": "calmqa", "category": "CaLMQA", "outputs": ["numbers", "page"]}  # of the steps here
 
@@ -25,13 +25,11 @@ TABLE = {"target": "calmqa", "category": "CaLMQA", "outputs": ["numbers", "page"
     **TABLE,
 )
 def calmqa_table(
+    files: TableFiles,
     scores_path: Path,
     languages_path: Path,
-    printed_path: Annotated[Path, "the paper's table"],
     seed: int,
     how: Annotated[str, "how answers were judged, for the page"],
-    numbers_path: Path,
-    page_path: Path,
     gaps_path: Path,
 ) -> None:
     """Write S of every subject by type of question and language, with its parts, beside the paper's.
@@ -41,11 +39,10 @@ def calmqa_table(
     """
     rows = tables.read_frame(scores_path).to_dicts()
     lines = numbers.table(rows, seed)
-    tables.write_lines(numbers_path, numbers.TABLE, lines)
     gaps = numbers.type_gaps(rows, seed)
     tables.write_lines(gaps_path, numbers.GAPS, gaps)
-    languages, printed = tables.read_lines(languages_path), tables.read_lines(printed_path)
-    write_text(page_path, pages.table_page(lines, languages, how, printed, gaps))
+    page = pages.table_page(lines, tables.read_lines(languages_path), how, gaps)
+    files.write(numbers.TABLE, lines, page, "Other questions, answers, judges and evidence than those above.")
 
 
 @step(
@@ -55,7 +52,7 @@ def calmqa_table(
     more={"ranks": "results/calmqa/ranks.csv"},
     **TABLE,
 )
-def calmqa_regression(ratings_path: Path, numbers_path: Path, page_path: Path, ranks_path: Path) -> None:
+def calmqa_regression(ratings_path: Path, files: TableFiles, ranks_path: Path) -> None:
     """Write how much of people's ratings each predictor explains, by every usual R², beside the paper's; rank models.
 
     How much of people's ratings of long answers omissions, factual errors, model and type of question explain, by every
@@ -65,8 +62,7 @@ def calmqa_regression(ratings_path: Path, numbers_path: Path, page_path: Path, r
     ranks = ratings.ranks(human_ratings)
     tables.write_lines(ranks_path, ratings.RANKS, ranks)
     lines = ratings.r2_lines(human_ratings)
-    tables.write_lines(numbers_path, ratings.R2, lines)
-    write_text(page_path, pages.regression_page(human_ratings, ranks, lines))
+    files.write(ratings.R2, lines, pages.regression_page(human_ratings, ranks, lines))
 
 
 @step(
@@ -85,15 +81,13 @@ def calmqa_regression(ratings_path: Path, numbers_path: Path, page_path: Path, r
     **TABLE,
 )
 def calmqa_printed(
+    files: TableFiles,
     questions_path: Path,
     surface_path: Path,
     scores_path: Path,
     languages_path: Path,
-    printed_path: Annotated[Path, "excam/calmqa/paper/claims.csv"],
     seed: int,
     settings: Annotated[dict[str, Any], json.loads, "models and repetition, as JSON"],
-    numbers_path: Path,
-    page_path: Path,
     ratings_paths: Annotated[Sequence[Path], "ratings by people"] = (),
 ) -> None:
     """Write every claim of the CaLMQA paper beside ours, with the difference, or the reason why there is none.
@@ -101,7 +95,7 @@ def calmqa_printed(
     Every claim of the CaLMQA paper: what it prints, what this experiment gives, and the difference, ours minus printed;
     where there is nothing of ours, the reason. Models, questions and documents are others than the paper's.
     """
-    lines = tables.read_lines(printed_path)
+    lines = files.printed
     rows = tables.read_frame(surface_path).drop("surface", "empty").join(tables.read_frame(scores_path), on="answer")
     answered = printed.answers(
         source.questions_of(questions_path),
@@ -113,4 +107,4 @@ def calmqa_printed(
     )
     head = "# CaLMQA: every claim of the paper beside ours\n\n"
     answered["cost"] = printed.cost({line["id"]: line["printed"] for line in lines})
-    claims.write(numbers_path, page_path, head, claims.stated(lines), answered)
+    files.write_claims(head, claims.stated(lines), answered)

@@ -16,6 +16,7 @@ from excam.macaron.answers import System
 from excam.macaron.cells import with_limits
 from excam.pages import claims, plotting
 from excam.pages.markdown import printed_table
+from excam.pages.table_files import TableFiles
 
 PAGE = {"target": "macaron", "category": "Macaron"}  # of the steps here
 TABLE = {**PAGE, "outputs": ["numbers", "page"]}
@@ -49,10 +50,8 @@ def systems(files: AnswerFiles) -> Sequence[System]:
     **TABLE,
 )
 def macaron_table_3(
-    files: AnswerFiles,
-    numbers_path: Path,
-    page_path: Path,
-    printed_path: Annotated[Path, "averages of the paper, by category of model"],
+    sources: AnswerFiles,
+    files: TableFiles,
     printed_models_path: Annotated[Path, "the numbers of the paper's models"],
     categories_json: Annotated[str, "of models, as JSON"],
     seed: int,
@@ -62,14 +61,13 @@ def macaron_table_3(
     Accuracy of each model and mode in the four cells of Macaron, with intervals over scenarios; gaps are local minus
     English. Floors answer without knowledge. Averages are by category of model, beside those of the paper.
     """
-    answered = systems(files)
+    answered = systems(sources)
     averaged = categories.averages(answered, json.loads(categories_json), seed)
-    printed = {line["category"]: line for line in tables.read_lines(printed_path)}
+    printed = {line["category"]: line for line in files.printed}
     estimated = pages.estimates(answered, seed)
     lines, page = pages.table_3(answered, estimated, averaged, seed, printed)
-    tables.write_lines(numbers_path, pages.TABLE_3, lines)
     page += pages.printed_models(answered, estimated, tables.read_lines(printed_models_path))
-    write_text(page_path, with_limits(page, answered[0].rows))
+    files.write(pages.TABLE_3, lines, with_limits(page, answered[0].rows))
 
 
 @step(
@@ -111,13 +109,7 @@ def macaron_breakdown(
     },
     **TABLE,
 )
-def macaron_coverage(
-    scenarios_path: Path,
-    instances_path: Path,
-    printed_path: Annotated[Path, "the paper's table"],
-    numbers_path: Path,
-    page_path: Path,
-) -> None:
+def macaron_coverage(scenarios_path: Path, instances_path: Path, files: TableFiles) -> None:
     """Write the coverage of the benchmark: scenarios and instances by country (Table 2), tags (Figures 6 and 7).
 
     Scenarios and instances of each country; scenarios, and templates, by reasoning type and cultural aspect.
@@ -125,8 +117,7 @@ def macaron_coverage(
     lines, page = pages.coverage(
         scenarios.read(scenarios_path), [asdict(instance) for instance in derive.read(instances_path)]
     )
-    tables.write_lines(numbers_path, pages.COVERAGE, lines)
-    write_text(page_path, page + printed_table("Of its own benchmark.", tables.read_lines(printed_path)))
+    files.write(pages.COVERAGE, lines, page, "Of its own benchmark.")
 
 
 @step(
@@ -137,10 +128,8 @@ def macaron_coverage(
     **TABLE,
 )
 def macaron_paired(
-    files: AnswerFiles,
-    numbers_path: Path,
-    page_path: Path,
-    printed_path: Annotated[Path, "averages of the paper, by category of model"],
+    sources: AnswerFiles,
+    files: TableFiles,
     categories_json: Annotated[str, "of models, as JSON"],
     seed: int,
 ) -> None:
@@ -149,16 +138,14 @@ def macaron_paired(
     Accuracy of single statements and of pairs of a true and a false one. Pairs at a given accuracy lie within the
     bounds. Averages are by category of model, beside those of the paper.
     """
-    answered = systems(files)
+    answered = systems(sources)
     averaged = categories.averages(answered, json.loads(categories_json), seed)
     names = {"tf": "tf_avg", "paired": "paired_tf"}
     printed = {
-        line["category"]: {names.get(name, name): value for name, value in line.items()}
-        for line in tables.read_lines(printed_path)
+        line["category"]: {names.get(name, name): value for name, value in line.items()} for line in files.printed
     }
     lines, page = pages.paired(answered, pages.estimates(answered, seed), averaged, seed, printed)
-    tables.write_lines(numbers_path, pages.PAIRED, lines)
-    write_text(page_path, with_limits(page, answered[0].rows))
+    files.write(pages.PAIRED, lines, with_limits(page, answered[0].rows))
 
 
 @step(
@@ -188,10 +175,8 @@ def macaron_scripts(files: AnswerFiles, numbers_path: Path) -> None:
     **TABLE,
 )
 def macaron_templates(
-    files: AnswerFiles,
-    numbers_path: Path,
-    page_path: Path,
-    printed_path: Annotated[Path, "Table 4 of the paper"],
+    sources: AnswerFiles,
+    files: TableFiles,
     printed_templates_path: Annotated[Path, "all templates that the paper prints"],
     seed: int,
 ) -> None:
@@ -200,13 +185,12 @@ def macaron_templates(
     Mean accuracy of each template over models and modes; the five easiest and hardest; templates that ask "how many"
     beside all others.
     """
-    answered = systems(files)
+    answered = systems(sources)
     lines, page = pages.templates(answered, seed)
-    tables.write_lines(numbers_path, pages.TEMPLATES, lines)
-    page += printed_table("Means over its 21 models, of its own templates.", tables.read_lines(printed_path))
+    page += printed_table("Means over its 21 models, of its own templates.", files.printed)
     note = "`excam macaron lint` takes each of them. Most have no printed accuracy."
     page += printed_table(note, tables.read_lines(printed_templates_path), "Templates that the paper prints")
-    write_text(page_path, with_limits(page, answered[0].rows))
+    files.write(pages.TEMPLATES, lines, with_limits(page, answered[0].rows))
 
 
 @step(
@@ -217,11 +201,9 @@ def macaron_templates(
     **TABLE,
 )
 def macaron_printed(
-    files: AnswerFiles,
+    sources: AnswerFiles,
+    files: TableFiles,
     scenarios_path: Path,
-    numbers_path: Path,
-    page_path: Path,
-    printed_path: Annotated[Path, "what the paper says in its text"],
     categories_json: Annotated[str, "of models, as JSON"],
     seed: int,
 ) -> None:
@@ -229,10 +211,10 @@ def macaron_printed(
 
     Each number of the paper's text, ours, and the difference, or the reason why there is none.
     """
-    answered = systems(files)
+    answered = systems(sources)
     of_models = json.loads(categories_json)
     data = printed.data(scenarios.read(scenarios_path), len(answered[0].rows), answered, of_models, seed)
-    stated = claims.stated(tables.read_lines(printed_path))
+    stated = claims.stated(files.printed)
     head = f"# Macaron: what the paper says in its text, and ours\n\n{printed.introduction(data)}"
     head = with_limits(head, answered[0].rows)
-    claims.write(numbers_path, page_path, head, stated, printed.answers(data, stated))
+    files.write_claims(head, stated, printed.answers(data, stated))
