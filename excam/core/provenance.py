@@ -223,7 +223,7 @@ def write_manifest(
             "packages": {name: version for name in RECORDED_PACKAGES if (version := installed_version(name))},
             "inputs": {str(file): digest for file, digest in hashing.digests(sorted(inputs)).items()},
             "outputs": {file.relative_to(folder).as_posix(): digest for file, digest in digests.items()},
-            "outputs_in": os.path.relpath(folder, path.parent),
+            "outputs_in": os.path.relpath(folder or ".", path.parent),
             "settings": settings,
             "seconds": round(seconds, 1),
             "written": datetime.now(UTC).isoformat(timespec="seconds"),
