@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import campaigns
 import pytest
-from campaigns import CHOICES, SOFT, STEPS, WRITERS, changed, changed_task
+from campaigns import SOFT, STEPS, WRITERS, changed, changed_task
 from hypothesis import given
 from hypothesis import strategies as st
 from one_line_errors import line_of
@@ -25,42 +25,16 @@ TEXTS = st.lists(SIGNS, max_size=6).map("".join) | st.text(
 )
 
 
-@st.composite
-def answered(draw):
-    """Some answers, finished to some step, once per task and annotator, in any order."""
-    keys = draw(st.lists(st.tuples(st.integers(0, 4), st.sampled_from(["Bo", "a.b", "a-b", "b", "0"])), unique=True))
-    made = []
-    for number, annotator in keys:
-        steps, skipped = draw(st.integers(0, 3)), draw(st.booleans())
-        given_ = {
-            name: draw(st.sampled_from(sorted(CHOICES[name])))
-            for step in STEPS[: 0 if skipped else steps]
-            for name in step
-        }
-        flags = dict.fromkeys(("severity_ok", "type_ok"), bool(given_) and draw(st.booleans()))
-        made.append(
-            campaigns.blank(
-                f"{number:016x}",
-                annotator,
-                **given_,
-                **flags,
-                skipped=skipped,
-                comment_1=draw(TEXTS),
-                comment_2=draw(TEXTS),
-                seconds=draw(st.integers(0, answers.MAX_SECONDS)),
-                saved=campaigns.FULL["saved"],
-            )
-        )
-    return made
-
-
-@given(answered())
-def test_both_files_give_every_answer_and_the_same_bytes_again(made):
-    order = sorted(made, key=lambda answer: (int(answer.task, 16), answer.annotator))
+@given(st.lists(st.tuples(TEXTS, TEXTS, st.sampled_from(["Bo", "a.b", "a-b", "b", "0"])), max_size=5))
+def test_both_files_give_every_answer_and_the_same_bytes_again(rows):
+    made = [
+        campaigns.answer(number, name, comment_1=first, comment_2=second)
+        for number, (first, second, name) in enumerate(rows)
+    ]
     for write in WRITERS:
         text = write(CAMPAIGN, made)
         kept = exchange.read(text.encode(), CAMPAIGN)
-        assert kept == order
+        assert kept == made
         assert write(CAMPAIGN, kept[::-1]) == text
 
 

@@ -8,7 +8,7 @@ from annotation_page_driver import opened
 from form_campaigns import MADE
 from text_tables import table
 
-from excam.annotation import answers, form, wording
+from excam.annotation import form, wording
 from excam.annotation.campaign import campaign
 
 SENTENCES = table(__file__, "SENTENCES")
@@ -83,31 +83,3 @@ def test_a_pause_links_instructions_and_the_answers_on_a_border(browser, tmp_pat
     browser.click("#pause-links a")
     assert browser.js("document.getElementById('section-2').textContent") == "2 Exemplar"
     browser.wait("!document.getElementById('view-instructions').hidden")
-
-
-def test_texts_of_a_wrong_length_stay_open():
-    block = {"field": "why", "kind": "text", "label": "Why?", "sentences": [1, 2]}
-    claim = {"field": "claim", "kind": "text", "label": "Claim", "optional": True}
-    rule = {"say": "Name the claim.", "when": {"claim": ["*"]}, "then": {"why": {"names": "claim"}}}
-    made = form.parse(
-        {
-            **{"name": "small", "version": "1", "title": "T", "purpose": "P", "submit": True, "rules": [rule]},
-            "steps": [{"title": "S", "blocks": [block, claim]}],
-        },
-        "small",
-    )
-    task = MADE["long_form"]().tasks[0]
-
-    def points(why, said=""):
-        return answers.open_points(made, task, {"why": why, "claim": said, "submitted": True})
-
-    assert (
-        points("It is so.")
-        == points("It is so. But not here.")
-        == points("It says that tea is black.", "tea is black")
-        == []
-    )
-    assert points("x") == ["Why?: sentences found 0; expected 1 to 2"]
-    assert points("It is so. It is. It was. And it will be.") == ["Why?: sentences found 4; expected 1 to 2"]
-    assert points("It is so.", "tea is black") == ["Name the claim."]
-    assert points("") == ["Not answered: Why?"]
