@@ -47,11 +47,11 @@ def results(
         yield from judge.score(iter(rows), progress=progress)
         return
 
-    def earlier() -> Iterator[tuple[Row, Result | None]]:
+    def earlier() -> Iterator[tuple[Result | None, Row]]:
         kept = result_files.earlier(to, rows, judge, overwrite=overwrite)
-        return zip(rows, chain(kept, repeat(None)), strict=False)
+        return zip(chain(kept, repeat(None)), rows, strict=False)  # in this order, results without a row are refused
 
-    done = sum(result is not None for _, result in earlier())
+    done = sum(result is not None for result, _ in earlier())
     if done < total:
         progress.skip(done)
         _write(to, judge, earlier, progress)
@@ -59,22 +59,22 @@ def results(
         failed = sum(result is None for result in result_files.earlier(to, rows, judge, overwrite=True))
         again = f"{failed} failed rows are not asked again, but with --overwrite; " * bool(failed)
         say(f"{to}: has all {total} rows already; nothing is asked; {again}delete it to ask again")
-        if any(old != new for old, (_, new) in zip_longest(result_files.read(to), earlier(), fillvalue=(None, None))):
-            result_files.write(to, (result for _, result in earlier() if result))
+        if any(old != new for old, (new, _) in zip_longest(result_files.read(to), earlier(), fillvalue=(None, None))):
+            result_files.write(to, (result for result, _ in earlier() if result))
     yield from result_files.read(to)
 
 
 def _write(
-    to: Path, judge: Judge, earlier: Callable[[], Iterator[tuple[Row, Result | None]]], progress: Progress
+    to: Path, judge: Judge, earlier: Callable[[], Iterator[tuple[Result | None, Row]]], progress: Progress
 ) -> None:
     """Write the results of rows, each the earlier one or that which the judge gives, and remove the journal.
 
     They are written as lines elsewhere first, so that a run that stops leaves nothing half beside `to`.
     """
     journal = Passing(journal_of(to))
-    new = iter(judge.score((row for row, result in earlier() if result is None), journal=journal, progress=progress))
+    new = iter(judge.score((row for result, row in earlier() if result is None), journal=journal, progress=progress))
     with tempfile.TemporaryDirectory() as scratch:
         lines = Path(scratch, "scored.jsonl")
-        result_files.write(lines, (result or next(new) for _, result in earlier()))
+        result_files.write(lines, (result or next(new) for result, _ in earlier()))
         result_files.write(to, result_files.read(lines))
     journal.path.unlink(missing_ok=True)

@@ -246,6 +246,8 @@ def test_a_finished_file_is_taken_as_it_is_and_grows_with_its_rows(tmp_path, cap
     more = Judge()
     assert [result.id for result in files.results(more, rows.RowFile(path, EXCAM), 4, to)] == ["1", "2", "3", "4"]
     assert more.given == [1]
+    line = line_of(InputInvalid, list, files.results(more, file_of(tmp_path, 3), 3, to))
+    assert line.startswith(f"{to}: has results of other rows, the first is 4; expected those of the input; name")
     path.write_bytes(b'{"instruction": "A?", "output": "z"}\n' * 4)
     nobody = Judge()
     line = line_of(InputInvalid, list, files.results(nobody, rows.RowFile(path, EXCAM), 4, to))
