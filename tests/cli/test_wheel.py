@@ -241,7 +241,11 @@ def test_answers_are_judged_with_documents_without_any_extra(installed, tmp_path
             {"translation": "", "reference": "", "lang": "en"},
             "translation",
         ),
-        (["calmqa", "surface", "texts.jsonl"], {"question": "Why?", "answer": "So.", "language": "English"}, "calmqa"),
+        (
+            ["score", "texts.jsonl", "--metric", "calmqa-surface"],
+            {"question": "Why?", "answer": "So.", "language": "English"},
+            "calmqa",
+        ),
     ],
 )
 def test_what_needs_a_library_of_an_extra_says_which(installed, tmp_path, words, row, extra):

@@ -99,6 +99,6 @@ def test_every_command_is_followed_or_says_why_not(page):
 
 def test_the_tutorial_covers_the_commands_of_users():
     text = "".join(block.text for block in marked(ROOT / "docs/tutorial.md") if block.kind == "run")
-    for command in ("score", "explain", "report", "compare", "read", "list", "audit"):
+    for command in ("score", "explain", "report", "compare", "list", "audit"):
         assert re.search(rf"excam {command}\b", text), command
     assert "excam.load(" in text
