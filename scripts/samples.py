@@ -122,7 +122,7 @@ def find_long_rows(
     from excam.training import tokens
 
     folders = [manifest.parent / "files" for manifest in tokenizers_paths]
-    encoders = {folder: chat.load_tokenizer(folder) for folder in folders}
+    encoders = {folder: chat.ids_tokenizer(folder) for folder in folders}
     for samples_path, pairs_path, counts_path in zip(samples_paths, pairs_paths, counts_paths, strict=True):
         learnt = [sample for sample in record_files.read_samples(samples_path) if sample.split == "train"]
         examples = list(report.training_examples(learnt))

@@ -56,7 +56,7 @@ def tokenize_samples(
     recipe = Recipe.model_validate_json(recipe_json)
     samples = record_files.read_samples(samples_path)
     examples = report.training_examples(samples, recipe.report)
-    encoded = tokens.encode(chat.load_tokenizer(files), examples)
+    encoded = tokens.encode(chat.ids_tokenizer(files), examples)
     rows = tokens.without_long_rows(encoded, recipe, chat.max_positions(files))
     tables.write_frame(tokens_path, rows)
     counts = tokens.statistics(rows)

@@ -11,7 +11,6 @@ import json
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -21,7 +20,9 @@ from excam.core.exceptions import InputInvalid, ModelInvalid
 from excam.core.provenance import say
 from excam.core.text import SURROGATE
 from excam.inference import Completion, Message, tokenizer_files
-from excam.inference.loading import BUILTIN, loading
+from excam.inference.loading import loading
+from excam.inference.rendering import render_conversations
+from excam.inference.tokenizer_files import ChatTokenizer
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -29,9 +30,11 @@ if TYPE_CHECKING:
 
 PAD = "\u2003"  # white space around each sentinel; if it is missing, the template trims its contents
 SENTINEL = re.compile(f"({PAD}?)\ue000([0-9]+)\ue001({PAD}?)")  # private-use characters that no template writes
-# The current time for templates (`strftime_now`, in Mistral Small's and Llama's). It is constant because answers would
-# otherwise depend on the date.
-NOW = datetime(2025, 1, 1, 12)
+COMMON_CONVERSATIONS = (
+    (("system", "user"), True),
+    (("user",), True),
+    (("user", "assistant"), False),
+)  # (roles, whether an answer is requested), rendered in one process
 # Texts to check every tokenizer with: scripts, digits, inner white space (libraries differ on outer white space).
 PROBE_TEXTS = (
     "In 1984 we paid 12,500.75 for it; could you?\n\tA   gap.", "Où est l'été? Straße, naïve, İstanbul",
@@ -53,7 +56,7 @@ class Encoded:
 
 
 def encode(
-    tokenizer: PreTrainedTokenizerBase,
+    tokenizer: ChatTokenizer,
     messages: Sequence[Message],
     answer: str | None = None,
     *,
@@ -68,7 +71,7 @@ def encode(
     ModelInvalid if the tokenizer has no usable template, InputInvalid if a text cannot be kept free of control tokens.
     """
     contents = [replace_lone_surrogates(message.content) for message in messages]
-    roles = tuple(message.role for message in messages)
+    roles = [message.role for message in messages]
     skeleton = _render(tokenizer, roles, thinking=thinking)
     if roles[0] == "system" and _drops_a_message(skeleton, len(roles)):
         contents = ["\n\n".join(contents[:2]), *contents[2:]]
@@ -92,12 +95,12 @@ def replace_lone_surrogates(text: str) -> str:
     return SURROGATE.sub("\ufffd", text)
 
 
-def end_of_turn(tokenizer: PreTrainedTokenizerBase) -> int:
+def end_of_turn(tokenizer: ChatTokenizer) -> int:
     """Return the id of the token that the template writes after an assistant message, or of the end of text.
 
     Raise ModelInvalid if there is neither.
     """
-    skeleton = _render(tokenizer, ("user", "assistant"), ask=False) or ""
+    skeleton = _render(tokenizer, ["user", "assistant"], ask=False) or ""
     answers = [match for match in SENTINEL.finditer(skeleton) if match[2] == "1"]
     after = skeleton[answers[-1].end() :] if answers else ""
     control = _control_tokens(tokenizer, str(tokenizer.chat_template))
@@ -110,7 +113,7 @@ def end_of_turn(tokenizer: PreTrainedTokenizerBase) -> int:
     )
 
 
-def stop_ids(tokenizer: PreTrainedTokenizerBase, generation_config: Any) -> frozenset[int]:
+def stop_ids(tokenizer: ChatTokenizer, generation_config: Any) -> frozenset[int]:
     """Return the ids of all tokens that end an answer, from template, tokenizer and generation settings."""
     listed = getattr(generation_config, "eos_token_id", None)
     listed = listed if isinstance(listed, list) else [listed]
@@ -138,6 +141,16 @@ def max_positions(weights: Path) -> int | None:
     with loading(weights):
         config = AutoConfig.from_pretrained(weights, local_files_only=True, trust_remote_code=False)
     return getattr(config.get_text_config(), "max_position_embeddings", None)
+
+
+def ids_tokenizer(weights: Path) -> ChatTokenizer:
+    """Return the tokenizer of a folder for a program that needs ids alone, without transformers if it can.
+
+    Its ids are those of `load_tokenizer`. Raise ModelInvalid.
+    """
+    with loading(weights):
+        tokenizer = tokenizer_files.file_tokenizer(weights)
+    return tokenizer or load_tokenizer(weights)
 
 
 def load_tokenizer(weights: Path) -> PreTrainedTokenizerBase:
@@ -211,34 +224,32 @@ def completion_from_ids(
 
 
 def _render(
-    tokenizer: PreTrainedTokenizerBase, roles: tuple[str, ...], *, ask: bool = True, thinking: bool | None = None
+    tokenizer: ChatTokenizer, roles: Sequence[str], *, ask: bool = True, thinking: bool | None = None
 ) -> str | None:
     """Return the template rendered with sentinels as contents; None if it refuses these roles or fails.
 
-    `ask`: end with the generation prompt. Raise ModelInvalid if there is no template.
+    `ask`: end with the generation prompt. Raise ModelInvalid if there is no template, or it exceeds its limits.
     """
     name = tokenizer.name_or_path
     if not tokenizer.chat_template:
         raise ModelInvalid(f"{name}: no chat template; expected one, or models.<name>.chat_template")
     with loading(name, "one chat template"):
-        return _rendered(tokenizer, tokenizer.get_chat_template(), roles, ask, thinking)
-
-
-@lru_cache(maxsize=64)
-def _rendered(
-    tokenizer: PreTrainedTokenizerBase, template: str, roles: tuple[str, ...], ask: bool, thinking: bool | None
-) -> str | None:
-    from jinja2 import TemplateError
-    from transformers.utils.chat_template_utils import _compile_jinja_template  # `apply_chat_template` takes no clock
-
-    messages = [{"role": role, "content": f"{PAD}\ue000{at}\ue001{PAD}"} for at, role in enumerate(roles)]
-    variables = {**tokenizer.special_tokens_map, **template_variables(thinking), "strftime_now": NOW.strftime}
+        template, tokens = tokenizer.get_chat_template(), json.dumps(tokenizer.special_tokens_map, default=str)
+    wanted = (tuple(roles), ask)
+    together = COMMON_CONVERSATIONS if wanted in COMMON_CONVERSATIONS else (wanted,)
     try:
-        return _compile_jinja_template(template).render(
-            messages=messages, tools=None, documents=None, add_generation_prompt=ask, **variables
+        skeletons = render_conversations(
+            template, tokens, tuple(_conversation(*conversation, thinking) for conversation in together)
         )
-    except (TemplateError, *BUILTIN):
-        return None
+    except ModelInvalid as problem:
+        raise ModelInvalid(f"{name}: {problem}") from None
+    return skeletons[together.index(wanted)]
+
+
+def _conversation(roles: Sequence[str], ask: bool, thinking: bool | None) -> str:
+    """Return a conversation of sentinels as JSON, the format of `render_conversations`."""
+    messages = [{"role": role, "content": f"{PAD}\ue000{at}\ue001{PAD}"} for at, role in enumerate(roles)]
+    return json.dumps({"messages": messages, "ask": ask, "variables": template_variables(thinking)})
 
 
 def template_variables(thinking: bool | None) -> dict[str, bool]:
@@ -263,7 +274,7 @@ def _pieces(skeleton: str, contents: Sequence[str]) -> list[tuple[str, bool]]:
     return [*pieces, (skeleton[last:], False)]
 
 
-def _conversation_ids(tokenizer: PreTrainedTokenizerBase, pieces: Sequence[tuple[str, bool]]) -> list[int]:
+def _conversation_ids(tokenizer: ChatTokenizer, pieces: Sequence[tuple[str, bool]]) -> list[int]:
     """Return the ids of all pieces as one text, without control tokens from data.
 
     If data produces one, tokenise again with its control strings cut. Raise InputInvalid if that does not help.
@@ -279,9 +290,7 @@ def _conversation_ids(tokenizer: PreTrainedTokenizerBase, pieces: Sequence[tuple
     raise InputInvalid(f"{tokenizer.name_or_path}: a text yields control tokens however it is cut; leave that row out")
 
 
-def _shared_length(
-    tokenizer: PreTrainedTokenizerBase, prompt: Sequence[int], pieces: Sequence[tuple[str, bool]]
-) -> int:
+def _shared_length(tokenizer: ChatTokenizer, prompt: Sequence[int], pieces: Sequence[tuple[str, bool]]) -> int:
     """Return the number of ids up to the last control token that the template writes before the last message."""
     control = _control_tokens(tokenizer, str(tokenizer.chat_template))
     last = max(at for at, (_, is_data) in enumerate(pieces) if is_data)
@@ -291,7 +300,7 @@ def _shared_length(
 
 
 def _ids_with_cut_control_strings(
-    tokenizer: PreTrainedTokenizerBase, pieces: Sequence[tuple[str, bool]], control: _ControlTokens
+    tokenizer: ChatTokenizer, pieces: Sequence[tuple[str, bool]], control: _ControlTokens
 ) -> list[int]:
     """Return ids with the template's control tokens kept and control strings in the text between them cut in two."""
     runs, tokens = [""], [-1]  # tokens[i] comes before runs[i]; -1: none
@@ -310,7 +319,7 @@ def _ids_with_cut_control_strings(
     return ids
 
 
-def _text_ids(tokenizer: PreTrainedTokenizerBase, text: str) -> list[int]:
+def _text_ids(tokenizer: ChatTokenizer, text: str) -> list[int]:
     with loading(tokenizer.name_or_path, "a tokenizer that takes any text"):
         return tokenizer.encode(text, add_special_tokens=False) if text else []
 
@@ -340,7 +349,7 @@ class _ControlTokens:
 
 
 @lru_cache(maxsize=8)  # some tokenizers have thousands of added tokens
-def _control_tokens(tokenizer: PreTrainedTokenizerBase, template: str) -> _ControlTokens:
+def _control_tokens(tokenizer: ChatTokenizer, template: str) -> _ControlTokens:
     added = {
         token: added_token
         for token, added_token in tokenizer.added_tokens_decoder.items()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -15,9 +15,7 @@ from excam.config import Recipe
 from excam.core import tables
 from excam.core.exceptions import ArtifactBroken, ConfigInvalid, InputInvalid
 from excam.inference import Message, chat
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerBase
+from excam.inference.tokenizer_files import ChatTokenizer
 
 SCHEMA: dict[str, Any] = {
     "id": pl.String,
@@ -32,7 +30,7 @@ Row = Mapping[str, list[int]]  # input_ids and labels, of equal length
 Example = tuple[str, str, Sequence[Message], str]  # id, pair, prompt, and the answer to learn
 
 
-def encode(tokenizer: PreTrainedTokenizerBase, examples: Iterable[Example]) -> pl.DataFrame:
+def encode(tokenizer: ChatTokenizer, examples: Iterable[Example]) -> pl.DataFrame:
     """Return a row of SCHEMA for each example, in order; rows are not truncated."""
     rows = []
     for row, pair, messages, target in examples:

@@ -1,12 +1,15 @@
 """From messages to tokens: the template's control tokens are those asked for, and none comes out of data."""
 
+import json
+
 import pytest
+from jinja2 import TemplateError
 from one_line_errors import line_of
 from tiny import CHATML, GEMMA, PHI3, POISON, QWEN3, RIGHT_STRIPPED, SPECIAL, UNMARKED, make_tokenizer
 from tokenizers import models
 
 from excam.core.exceptions import ModelInvalid
-from excam.inference import Message, chat
+from excam.inference import Message, chat, rendering
 
 
 def prompt_text(tokenizer, encoded):
@@ -116,8 +119,32 @@ def test_unusable_templates_are_refused():
         chat.encode(make_tokenizer("<s>always the same"), TALK)
 
 
-@pytest.mark.parametrize("template", ["{{ 1 + 'a' }}", "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}"])
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{% for a in range(99999) %}{% for b in range(99999) %}{% for c in range(99999) %}{% endfor %}{% endfor %}{% endfor %}",
+        "{{ '%1000000000d' % 1 }}",
+    ],
+)
+def test_a_template_without_an_end_is_ended(template, monkeypatch):
+    monkeypatch.setattr(rendering, "SECONDS", 1)
+    with pytest.raises(
+        ModelInvalid, match=r"its chat template: .*; expected one that ends within 1 s of processor time"
+    ):
+        chat.encode(make_tokenizer(template), TALK)
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{{ 1 + 'a' }}",
+        "{{ 'a' * 6000000000 }}",
+        "{{ 'a' * 2000000 }}",
+        "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}",
+    ],
+)
 def test_a_template_that_fails_is_refused(template):
+    """Types, memory, a text of megabytes, recursion."""
     assert "cannot hold a conversation of user" in line_of(ModelInvalid, chat.encode, make_tokenizer(template), TALK)
 
 
@@ -127,10 +154,45 @@ def test_a_template_that_asks_for_the_time_says_the_same_on_any_day(monkeypatch)
     texts = []
     for place in ("Pacific/Kiritimati", "Pacific/Niue"):
         monkeypatch.setenv("TZ", place)
-        chat._rendered.cache_clear()
+        rendering.render_conversations.cache_clear()
         texts.append(prompt_text(tokenizer, chat.encode(tokenizer, TALK)))
     assert texts[0] == texts[1]
     assert texts[0].startswith("Today is 2025-01-01 12:00:00.000000.")
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        CHATML,
+        "{% for m in messages %}{% if loop.index > 1 %}{% break %}{% endif %}{{ m | tojson(indent=1) }}{% endfor %}",
+        "{% set ns = namespace(n=0) %}\n  {% for m in messages %}\n{% set ns.n = ns.n + 1 %}{% endfor %}{{ ns.n }} {{ tools }}",
+        "{% for m in messages %}{% generation %}{{ m.content }}<a href='&'>{% endgeneration %}{% endfor %}",
+        "{{ dict(a=1) | tojson }}{{ dict.fromkeys(['b']) }}{{ bos_token }}{{ eos_token }}{{ pad_token }}",
+        "{{ raise_exception('no system turn') }}", "{{ ''.__class__.__mro__ }}|{{ namespace(__class__=1) }}",
+        "{% set ns = namespace() %}{% set ns._a = 1 %}", "{{ messages.append(1) }}",
+        "{{ dict.__call__ }}{{ cycler.__init__.__globals__ }}",
+    ],
+)  # fmt: skip
+def test_templates_render_as_in_transformers(template):
+    """With its sandbox too: what it refuses is refused."""
+    tokenizer = make_tokenizer(template)
+    rows = [{"role": "system", "content": "Be <b>kind</b>."}, {"role": "user", "content": "É?"}]
+    try:
+        expected = tokenizer.apply_chat_template(rows, tokenize=False)
+    except TemplateError:
+        expected = None
+    request = json.dumps({"messages": rows, "ask": False, "variables": {}})
+    tokens = json.dumps(tokenizer.special_tokens_map)
+    assert rendering.render_conversations(template, tokens, (request,)) == (expected,)
+
+
+def test_a_template_is_rendered_once(monkeypatch):
+    """It is a program in a process of its own, which takes a second to start."""
+    tokenizer = make_tokenizer(CHATML + "{{ strftime_now('%f') }}")
+    first = chat.encode(tokenizer, TALK)
+    monkeypatch.setattr(rendering.subprocess, "run", None)
+    assert chat.encode(tokenizer, TALK) == first
+    assert chat.end_of_turn(tokenizer) == tokenizer.convert_tokens_to_ids("<|im_end|>")
 
 
 def test_a_text_that_a_tokenizer_cannot_take_is_one_line():

@@ -1,13 +1,22 @@
 """A tokenizer that is loaded reads what its own file says; one that reads otherwise is refused before it is used."""
 
 import json
+import os
+import subprocess
+import sys
+import unicodedata
+from pathlib import Path
+from random import Random
 
 import pytest
-from tiny import CHATML, make_tokenizer
+from text_strategies import PIECES
+from tiny import CHATML, POISON, make_tokenizer
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers
 
 from excam.core.exceptions import ModelInvalid
-from excam.inference import chat, tokenizer_files
+from excam.inference import Message, chat, tokenizer_files
+
+EMBEDDED = Path(os.environ.get("EXCAM_TEST_MODEL", "results/models/smollm2-135m/files"))
 
 LLAMA3 = (  # the rule that some of Mistral's files have by mistake
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
@@ -87,3 +96,56 @@ def test_the_second_tokenizer_of_mistral_is_not_taken(tmp_path):
 def test_what_is_no_model_of_mistral_is_left_alone(folder):
     (folder / "config.json").write_text(json.dumps({"model_type": "llama"}))
     assert tokenizer_files.has_wrong_rule(folder) is None
+
+
+@pytest.fixture(params=["tiny", "embedded"])
+def plain(request, folder):
+    """A folder of which transformers takes exactly tokenizer.json."""
+    if request.param == "tiny":
+        (folder / "config.json").write_text(json.dumps({"model_type": "llama"}))
+        return folder
+    if not (EMBEDDED / "tokenizer.json").is_file():
+        pytest.skip("no embedded model; set EXCAM_TEST_MODEL")
+    return EMBEDDED
+
+
+def test_ids_without_transformers_are_those_with_it(plain):
+    chance = Random(7)
+    pieces = (*PIECES, "\ud800", "\0")
+    texts = ["".join(chance.choices(pieces, k=chance.randint(0, 14))) for _ in range(400)] + POISON
+    texts += [unicodedata.normalize("NFD", text) for text in chat.PROBE_TEXTS]
+    slow, quick = chat.load_tokenizer(plain), tokenizer_files.file_tokenizer(plain)
+    assert quick is not None
+    for text in texts:
+        talk = (Message("system", text[:20]), Message("user", text))
+        assert chat.encode(quick, talk, text) == chat.encode(slow, talk, text), repr(text)
+
+
+def test_ids_alone_need_neither_torch_nor_transformers(plain):
+    program = (
+        "import sys; from pathlib import Path; from excam.inference import Message, chat;"
+        "chat.encode(chat.ids_tokenizer(Path(sys.argv[1])), [Message('user', 'tea')], 'green');"
+        "print(sorted({'torch', 'transformers'} & sys.modules.keys()))"
+    )
+    done = subprocess.run([sys.executable, "-c", program, str(plain)], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "fields"),
+    [
+        ("config.json", {"model_type": "qwen2"}),  # its class normalises Unicode, whatever the file says
+        ("tokenizer_config.json", {"tokenizer_class": "GPT2Tokenizer"}),
+        ("tokenizer_config.json", {"split_special_tokens": True}),
+        ("tokenizer_config.json", {"eos_token": "<|a new one|>"}),
+        ("tokenizer_config.json", {"eos_token": {"content": "<s>"}}),
+        ("tokenizer_config.json", {"chat_template": [{"name": "default", "template": CHATML}]}),
+        ("special_tokens_map.json", {"pad_token": "<pad>"}),
+    ],
+)
+def test_what_transformers_may_change_is_left_to_it(folder, file, fields):
+    (folder / "config.json").write_text(json.dumps({"model_type": "llama"}))
+    assert tokenizer_files.file_tokenizer(folder) is not None
+    (folder / file).touch()
+    (folder / file).write_text(json.dumps({**json.loads((folder / file).read_text() or "{}"), **fields}))
+    assert tokenizer_files.file_tokenizer(folder) is None
