@@ -69,8 +69,7 @@ class Row:
 def xquad(folder: Path) -> list[Row]:
     """Return each question with its right answer and another of its paragraph; half of these are to fit on."""
     lines = list(reading_rows.lines(sorted(folder.glob("xquad.*"))))
-    key = lambda line: (line.language, line.paragraph, line.instruction)  # noqa: E731
-    answers = {key(line): line.output for line in lines if line.label == "right"}
+    answers = {_question(line): line.output for line in lines if line.label == "right"}
     return [
         Row(
             id=f"{line.language}/{line.id}",
@@ -80,11 +79,15 @@ def xquad(folder: Path) -> list[Row]:
             text=line.output,
             passages=(line.passage,),
             right=line.label == "right",
-            expected=answers.get(key(line), ""),
+            expected=answers.get(_question(line), ""),
             fit=int(line.paragraph) // 2 % 2 == 0,
         )
         for line in lines
     ]
+
+
+def _question(line: reading_rows.ReadingLine) -> tuple[str, ...]:
+    return line.language, str(line.paragraph), line.instruction
 
 
 def undecided(folder: Path) -> list[Row]:

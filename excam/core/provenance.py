@@ -212,7 +212,7 @@ def write_manifest(
         facts: further entries by name
     """
     files = sorted(outputs)
-    folder = os.path.commonpath([file.parent for file in files]) if files else path.parent
+    folder = os.path.commonpath([file.absolute().parent for file in files or [path]])
     digests = hashing.digests(files)  # equal names in different folders stay distinct
     write_json(
         path,
@@ -222,8 +222,8 @@ def write_manifest(
             "python": platform.python_version(),
             "packages": {name: version for name in RECORDED_PACKAGES if (version := installed_version(name))},
             "inputs": {str(file): digest for file, digest in hashing.digests(sorted(inputs)).items()},
-            "outputs": {file.relative_to(folder).as_posix(): digest for file, digest in digests.items()},
-            "outputs_in": os.path.relpath(folder or ".", path.parent),
+            "outputs": {os.path.relpath(file, folder): digest for file, digest in digests.items()},
+            "outputs_in": os.path.relpath(folder, path.parent),
             "settings": settings,
             "seconds": round(seconds, 1),
             "written": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -96,7 +96,7 @@ def rows_of(paths: Sequence[Path], language: str, seed: int) -> Iterator[Reading
 
 
 def lines(paths: Sequence[Path]) -> Iterator[ReadingLine]:
-    """Yield the lines of files. Raises InputInvalid for one that is none."""
+    """Yield the lines of files. Raises InputInvalid for a line that is no such row."""
     for path in paths:
         with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8") as stream:
             numbered = _of_squad(path, stream.read()) if path.suffix == ".json" else enumerate(stream, 1)

@@ -69,7 +69,7 @@ def instances(scenarios: Sequence[Scenario], seed: int) -> list[Instance]:
     """Return six instances of each scenario, two where it has no statements, sorted by scenario.
 
     Authors and official files state the right option first, so options are put into an order of their own, the same in
-    both languages. In each country every letter is right equally often, but for one; so the order depends on the
+    both languages. In each country every letter is right equally often, up to one instance; so the order depends on the
     country's other scenarios, and instances of a part do not join those of the whole.
     """
     placed = _orders(scenarios, seed)

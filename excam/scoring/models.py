@@ -13,7 +13,7 @@ from excam.inference import hub_models
 from excam.inference.journal import Journal
 from excam.scoring import adapters, local_model, served_model
 from excam.scoring.opened_model import Entry, OpenedModel, Probe
-from excam.scoring.options import Serving
+from excam.scoring.options import Serving, option_name
 
 EXAMPLE = "NAME@http://host/v1"
 _SERVED = re.compile(r"(?P<name>.+)@(?P<endpoint>https?://.+)", re.IGNORECASE)  # a name may hold an @ itself
@@ -114,7 +114,7 @@ def open_model(
         entry = served_model.entry_of(address.name, address.endpoint, serving)
         return served_model.opened(entry, probe, journal)
     if serving and serving.given:
-        options = ", ".join(f"--{name.replace('_', '-')}" for name in serving.given)
+        options = ", ".join(map(option_name, serving.given))
         raise InputInvalid(f"{options}: found for {address}, on this machine; leave it out")
     if local_model.is_weights(folder := Path(address.text)):
         if base is not None:

@@ -163,9 +163,9 @@ def scorer_of(
 
 
 def _judge(wanted: Metric, options: Options, model: OpenedModel | None, index: Index | None) -> Scorer:
-    """Return a metric with one model, and with the calibration that is given or lies beside its adapter.
+    """Return a metric with a model, calibrated by the file of the options, else by that in the adapter's folder.
 
-    One beside an adapter is of its plain judgements: with passages or sampled answers there is none.
+    The latter was fitted without passages and sampling: with either, no calibration is used.
     """
     scorer = scorer_of(wanted, options, model, index)
     ready = scorer.metric

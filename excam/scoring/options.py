@@ -147,17 +147,8 @@ class Options(Serving):
         """Return how a model behind a server is asked."""
         return Serving(**{item.name: getattr(self, item.name) for item in fields(Serving)})
 
-    @property
-    def given(self) -> list[str]:
-        """Return the names of the options that are given, beside the metric."""
-        return [
-            option.name
-            for option in fields(self)
-            if option.name != "metric" and getattr(self, option.name) != option.default
-        ]
 
-
-OPTION_NAMES = {"models": "--model", "bases": "--base", "max_tokens": "--max-tokens", "qualification": "--qualified"}
+OPTION_NAMES = {"models": "--model", "bases": "--base", "qualification": "--qualified"}
 
 
 def option_name(name: str) -> str:

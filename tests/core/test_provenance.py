@@ -164,7 +164,7 @@ def test_manifest_says_where_an_artifact_came_from(tmp_path):
     assert {"commit", "excam", "python"} <= manifest.keys()
 
 
-def test_manifest_keeps_files_of_one_name_apart(tmp_path):
+def test_manifest_keeps_files_of_one_name_apart(tmp_path, monkeypatch):
     """INCLUDE has one test.parquet for each language."""
     files = [tmp_path / "files" / language / "test.txt" for language in ("Greek", "Turkish")]
     for file in files:
@@ -177,11 +177,11 @@ def test_manifest_keeps_files_of_one_name_apart(tmp_path):
     }
     top = tmp_path / "files" / "README.txt"
     top.write_text("top")
-    assert sorted(manifest_of(tmp_path, [*files, top])["outputs"]) == [
-        "Greek/test.txt",
-        "README.txt",
-        "Turkish/test.txt",
-    ]
+    monkeypatch.chdir(top.parent)
+    for readme in (top, Path(top.name)):  # people name files from the working folder, too
+        made = manifest_of(tmp_path, [*files, readme])
+        assert sorted(made["outputs"]) == ["Greek/test.txt", "README.txt", "Turkish/test.txt"]
+        assert made["outputs_in"] == "files"
 
 
 def test_manifest_of_no_files(tmp_path):

@@ -1,4 +1,4 @@
-"""Several judgements as one: combinations by hand, flips."""
+"""Combined judgements of a row, calculated by hand, and judges that disagree."""
 
 import pytest
 from hypothesis import given
