@@ -5,9 +5,11 @@ transformers concatenates, which copies the whole conversation for every token.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch.nn.functional import pad
 from transformers.cache_utils import Cache, DynamicLayer
 
 SPARE_TOKENS = 64
@@ -41,6 +43,17 @@ class AppendingLayer(DynamicLayer):
     def reorder_cache(self, beam_idx: torch.LongTensor) -> None:
         super().reorder_cache(beam_idx)
         self.rooms = []
+
+
+def joined(caches: Sequence[Cache], masks: Sequence[torch.Tensor]) -> tuple[Any, torch.Tensor]:
+    """Return filled caches of plain keys and values as one, and their masks, padded on the left to the longest."""
+    longest = max(mask.shape[-1] for mask in masks)
+    first, *others = caches
+    for layer, *behind in zip(first.layers, *(cache.layers for cache in others), strict=True):
+        for name in ("keys", "values"):
+            parts = [getattr(part, name) for part in (layer, *behind)]
+            setattr(layer, name, torch.cat([pad(part, (0, 0, longest - part.shape[-2], 0)) for part in parts]))
+    return first, torch.cat([pad(mask, (longest - mask.shape[-1], 0)) for mask in masks])
 
 
 def append_in_place(cache: Cache) -> None:

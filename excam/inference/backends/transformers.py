@@ -5,7 +5,9 @@ are exact under the unmodified distribution, and a row's random numbers do not d
 
 Instructions and examples stand in the messages before the last one, which many requests share. They are computed once
 for all of them in a pass of their own; for likelihoods also for one request, so that none depends on what was asked
-before. In one pass: messages of fewer than `SHORTEST_PREFIX` tokens, and models whose attention has windows or states.
+before. Texts to generate share all with which their prompts begin, and prompts of unlike length are computed apart, so
+that few tokens are padding. In one pass: where that saves fewer than `SHORTEST_PREFIX` tokens, and models whose
+attention has windows or states.
 """
 
 from __future__ import annotations
@@ -30,8 +32,8 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-VERSION = 6
-SHORTEST_PREFIX = 64  # tokens of the messages before the last one; fewer are not worth a pass of their own
+VERSION = 7
+SHORTEST_PREFIX = 64  # tokens that a pass of their own must save at least
 HEAD = 36  # of these, computed once where passages follow the instruction: that of the reader which ships
 FEWEST_SHARING = 8  # requests to generate with one prefix; fewer are batched with others
 PACKAGES = ("torch", "transformers", "peft")
@@ -330,7 +332,8 @@ class Backend(Likelihoods):
             batch = [at for at in order[:rows] if prefixes[at] == prefix]
             order = order[len(batch) :]
             chances = [Random(request_seed(requests[at], sampling)) for at in batch]
-            answers = self._decode([prompts[at] for at in batch], prefix, chances, sampling)
+            asked = [prompts[at] for at in batch]
+            answers = self._decode(asked, _common(asked) if self._computes_in_parts else (), chances, sampling)
             yield [
                 (
                     at,
@@ -352,32 +355,26 @@ class Backend(Likelihoods):
     def _decode(
         self,
         prompts: Sequence[Sequence[int]],
-        prefix: tuple[int, ...],
+        prefix: Sequence[int],
         chances: Sequence[Random],
         sampling: Sampling,
     ) -> list[tuple[list[int], list[float]]]:
-        """Return token ids and log-probabilities of each row, including the end of turn."""
+        """Return token ids and log-probabilities of each row, including the end of turn; longest prompts come first."""
         import torch
 
-        from excam.inference.backends._appending_cache import append_in_place
+        from excam.inference.backends._appending_cache import append_in_place, joined
 
         answers: list[tuple[list[int], list[float]]] = [([], []) for _ in prompts]
         rows = list(range(len(prompts)))
-        ids, mask = self._padded([ids[len(prefix) :] for ids in prompts])
-        mask = torch.cat([mask.new_ones(len(rows), len(prefix)), mask], dim=-1)
-        positions = (mask.cumsum(-1) - 1).clamp(min=0)[:, len(prefix) :]
         with torch.inference_mode():
-            cache = self._after_prefix(prefix, len(rows))
+            groups = _alike(prompts) if self._keeps_plain_prompt else [prompts]
+            passes = [self._first_pass(group, prefix) for group in groups]
+            logits = torch.cat([logits for logits, _, _ in passes])
+            _, cache, mask = passes[0]
+            if self._keeps_plain_prompt:
+                cache, mask = joined([cache for _, cache, _ in passes], [mask for _, _, mask in passes])
+                append_in_place(cache)
             for done in range(1, sampling.max_tokens + 1):
-                out = self.model(
-                    input_ids=ids,
-                    attention_mask=mask,
-                    position_ids=positions,
-                    past_key_values=cache,
-                    use_cache=True,
-                    logits_to_keep=self._last_positions(ids, 1),
-                )
-                logits = out.logits[:, -1].float()
                 chosen = choose(logits, [chances[row] for row in rows], sampling)
                 scores = logits.log_softmax(-1).gather(-1, chosen).squeeze(-1).tolist()
                 tokens = chosen.squeeze(-1).tolist()
@@ -387,16 +384,57 @@ class Backend(Likelihoods):
                 keep = [at for at, token in enumerate(tokens) if token not in self.stops and done < sampling.max_tokens]
                 if not keep:
                     break
-                ids, positions, cache = chosen, positions[:, -1:] + 1, out.past_key_values
-                if done == 1 and self._keeps_plain_prompt:
-                    append_in_place(cache)
                 if len(keep) < len(rows):
                     remaining = torch.tensor(keep, device=self.device)
                     cache.reorder_cache(remaining)  # layers with a recurrent state lack `batch_select_indices`
-                    ids, positions, mask = ids[remaining], positions[remaining], mask[remaining]
+                    chosen, mask = chosen[remaining], mask[remaining]
                     rows = [rows[at] for at in keep]
                 mask = torch.cat([mask, mask.new_ones(len(rows), 1)], dim=-1)
+                out = self.model(
+                    input_ids=chosen,
+                    attention_mask=mask,
+                    position_ids=mask.sum(-1, keepdim=True) - 1,
+                    past_key_values=cache,
+                    use_cache=True,
+                    logits_to_keep=self._last_positions(chosen, 1),
+                )
+                logits, cache = out.logits[:, -1].float(), out.past_key_values
         return answers
+
+    def _first_pass(
+        self, prompts: Sequence[Sequence[int]], prefix: Sequence[int]
+    ) -> tuple[torch.Tensor, Any, torch.Tensor]:
+        """Return the logits behind each prompt, keys and values, and the attention mask [rows, tokens]."""
+        import torch
+
+        ids, mask = self._padded([ids[len(prefix) :] for ids in prompts])
+        mask = torch.cat([mask.new_ones(len(ids), len(prefix)), mask], dim=-1)
+        out = self.model(
+            input_ids=ids,
+            attention_mask=mask,
+            position_ids=(mask.cumsum(-1) - 1).clamp(min=0)[:, len(prefix) :],
+            past_key_values=self._after_prefix(prefix, len(ids)),
+            use_cache=True,
+            logits_to_keep=self._last_positions(ids, 1),
+        )
+        return out.logits[:, -1].float(), out.past_key_values, mask
+
+
+def _alike(prompts: Sequence[Sequence[int]]) -> Iterator[Sequence[Sequence[int]]]:
+    """Yield prompts, longest first, in groups that are little padded: none is shorter than 3/4 of its group's first."""
+    start = 0
+    for at in range(1, len(prompts) + 1):
+        if at == len(prompts) or 4 * len(prompts[at]) < 3 * len(prompts[start]):
+            yield prompts[start:at]
+            start = at
+
+
+def _common(prompts: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """Return the ids with which all begin, of each at least one less; () where that would save few tokens."""
+    first, last = min(prompts), max(prompts)  # what these share, all share
+    longest = min(map(len, prompts)) - 1
+    length = next((at for at in range(longest) if first[at] != last[at]), longest)
+    return first[:length] if length * (len(prompts) - 1) >= SHORTEST_PREFIX else ()
 
 
 def _copies(cache: Any, rows: int) -> Any:
