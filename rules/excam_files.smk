@@ -119,10 +119,22 @@ def train_sets(wildcards):
     return [f"results/excam40k/{name}/{wildcards.split}.parquet" for name in learnt_from(wildcards.trained_on)]
 
 
-def judgements_compared(wildcards, dataset=None):
-    """The systems in a column of Figure 3: every baseline, and each tuned model as it never saw the dataset."""
-    column = dataset or wildcards.dataset
-    return judgements(column_systems(column), wildcards.split, DATASETS if column == "all" else [column])
+def judgements_compared(wildcards):
+    """The systems of Figure 3: every baseline, and each tuned model as it never saw a dataset."""
+    files = [
+        path
+        for column, systems in systems_of_columns().items()
+        for path in judgements(systems, wildcards.split, DATASETS if column == "all" else [column])
+    ]
+    return list(dict.fromkeys(files))
+
+
+def judgements_compared_of_all(wildcards):
+    return judgements(column_systems("all"), wildcards.split, DATASETS)
+
+
+def systems_of_columns():
+    return {column: column_systems(column) for column in [*DATASETS, "all"]}
 
 
 def judgements_pooled(wildcards):

@@ -189,7 +189,7 @@ FILES = {  # sets of files that steps name
     ),
     "judgements_by_documents": judgements(systems_where(lambda model, _: model == BY_DOCUMENTS[0])),
     "judgements_compared": judgements_compared,
-    "judgements_compared_of_all": lambda w: judgements_compared(w, "all"),
+    "judgements_compared_of_all": judgements_compared_of_all,
     "judgements_in_domain": judgements(column_systems("all")),
     "judgements_of_adapters": judgements(
         systems_where(lambda _, trained_on: trained_on == "all" or trained_on.startswith("without-"))
@@ -229,7 +229,7 @@ FILES = {  # sets of files that steps name
     ),
     "soft_test_sets": expand("results/excam40k/{dataset}/test.parquet", dataset=SOFT),
     "test_sets": expand("results/excam40k/{dataset}/test.parquet", dataset=DATASETS),
-    "tests_of_columns": [f"results/significance/{d}/test.json" for d in [*DATASETS, "all"] if column_systems(d)],
+    "tests_of_columns": [f"results/significance/{column}/test.json" for column in systems_of_columns()],
     "tokenizers": tokenizers,
     "train_dev_test": expand(
         "results/excam40k/{dataset}/{split}.parquet", dataset=DATASETS, split=["train", "dev", "test"]
@@ -283,8 +283,8 @@ SETTINGS = {  # values that steps name, beside those of the configuration
     "significance_seed": None if EXPERIMENT.scoring.significance == "exact" else EXPERIMENT.seed,
     "soft": SOFT,
     "system": lambda w: f"{w.model}/{w.trained_on}/{w.judge}",
-    "systems_compared": lambda w: column_systems(w.dataset),
     "systems_in_domain": column_systems("all"),
+    "systems_of_columns": json.dumps(systems_of_columns()),
     "training_rows": training_rows,
     "unseen": unseen(),
     "wanted_tasks": wanted_tasks,

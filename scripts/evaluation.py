@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -55,22 +55,34 @@ def evaluate(
 
 
 @step(
-    version=3,
+    version=4,
     inputs={"judgements": "judgements_compared"},
-    settings={"systems": "systems_compared", "significance": "significance", "seed": "significance_seed"},
-    outputs={"tests": "results/significance/{dataset}/{split}.json"},
+    settings={"columns": "systems_of_columns", "significance": "significance", "seed": "significance_seed"},
+    outputs={"tests": ["results/significance/*/{split}.json", "results/significance/all/{split}.json"]},
 )
 def compare_systems(
-    systems: Annotated[Sequence[str], "<model>/<trained_on>/<judge>"],
-    judgements_paths: Annotated[Sequence[Path], "the same number of each system's"],
-    tests_path: Path,
+    columns_json: Annotated[str, "the systems of each column, <model>/<trained_on>/<judge>, as JSON"],
+    judgements_paths: Annotated[Sequence[Path], "of each system and set"],
+    tests_paths: Annotated[Sequence[Path], "of each column"],
     significance: Annotated[Literal["exact", "paper"], "paper: 1,000 swaps of rows, one-sided, uncorrected"] = "exact",
     seed: Annotated[int, "of swaps that are drawn"] = 0,
 ) -> None:
-    """Run paired permutation tests between all systems of one column: accuracies, clustered by base sample."""
-    frames = tables.judgements_by_system(systems, judgements_paths)
-    tests = []
-    for a, b in combinations(systems, 2):
+    """Run paired permutation tests between all systems of each column: accuracies, clustered by base sample."""
+    cells = [(paths.axes(path), path) for path in judgements_paths]
+    by_cell = {(f"{cell['model']}/{cell['trained_on']}/{cell['judge']}", cell["dataset"]): path for cell, path in cells}
+    sets = list(dict.fromkeys(dataset for _, dataset in by_cell))
+    for (column, systems), tests_path in zip(json.loads(columns_json).items(), tests_paths, strict=True):
+        wanted = product(systems, sets if column == "all" else [column])
+        judgements = [by_cell[cell] for cell in wanted if cell in by_cell]
+        frames = tables.judgements_by_system(systems, judgements) if systems else {}
+        tests = _paired_tests(frames, significance, seed)
+        provenance.write_json(tests_path, {"systems": systems, "tests": tests})
+
+
+def _paired_tests(frames: Mapping[str, pl.DataFrame], significance: str, seed: int) -> list[dict[str, Any]]:
+    """Return the test of every two systems, with the p-value that is adjusted for all of them."""
+    tests: list[dict[str, Any]] = []
+    for a, b in combinations(frames, 2):
         gold, groups = frames[a]["gold_error"].to_list(), frames[a]["group"].to_list()
         guesses = [verdicts.predicted_errors(frames[system]) for system in (a, b)]
         if significance == "paper":
@@ -80,9 +92,7 @@ def compare_systems(
         tests.append({"a": a, "b": b, **asdict(result)})
     p_values = [test["p_value"] for test in tests]
     adjusted = p_values if significance == "paper" else permutation.holm(p_values)
-    for test, p in zip(tests, adjusted, strict=True):
-        test["p_holm"] = p
-    provenance.write_json(tests_path, {"systems": systems, "tests": tests})
+    return [test | {"p_holm": p} for test, p in zip(tests, adjusted, strict=True)]
 
 
 MEASURES: tuple[Measure, ...] = ("kendall", "tie-calibrated")

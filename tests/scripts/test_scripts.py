@@ -288,8 +288,14 @@ def test_evaluate_puts_datasets_together_and_names_them():
     assert Path("n.json").read_bytes() == before
 
 
-def compared(*paths: str, systems: list[str], **how: str) -> list[dict]:
-    script(compare_systems, systems=systems, judgements=list(paths), tests="t.json", **how)
+def compared(*guesses: list, **how: str) -> list[dict]:
+    """Compare systems of one judgement each, in the column of a set that holds it."""
+    systems = [f"m{at}/nothing/report" for at in range(len(guesses))]
+    paths = [
+        judgements(f"results/judgements/{system}/blend/test.parquet", g)
+        for system, g in zip(systems, guesses, strict=True)
+    ]
+    script(compare_systems, columns=json.dumps({"blend": systems}), judgements=paths, tests="t.json", **how)
     content = json.loads(Path("t.json").read_text())
     assert content["systems"] == systems
     return content["tests"]
@@ -297,49 +303,48 @@ def compared(*paths: str, systems: list[str], **how: str) -> list[dict]:
 
 def test_every_two_systems_are_compared():
     """The sign test on 20 clusters, all won: p = 2 / 2**20; equal systems: p = 1."""
-    paths = [judgements("a", RIGHT), judgements("b", BLIND), judgements("c", RIGHT)]
-    tests = {(test["a"], test["b"]): test for test in compared(*paths, systems=[TUNED, COUNT, "x"])}
-    assert set(tests) == {(TUNED, COUNT), (TUNED, "x"), (COUNT, "x")}
-    won = tests[TUNED, COUNT]
+    won, equal, lost = compared(RIGHT, BLIND, RIGHT)
+    assert [(test["a"][:2], test["b"][:2]) for test in (won, equal, lost)] == [("m0", "m1"), ("m0", "m2"), ("m1", "m2")]
     assert won["difference"] == pytest.approx(0.5)
     assert won["p_value"] == pytest.approx(2 / 2**20)
     assert (won["n"], won["clusters"], won["discordant"]) == (40, 20, 20)
-    assert tests[TUNED, "x"]["p_value"] == 1
-    assert tests[COUNT, "x"]["difference"] == pytest.approx(-0.5)
+    assert equal["p_value"] == 1
+    assert lost["difference"] == pytest.approx(-0.5)
     assert won["p_holm"] == pytest.approx(3 * won["p_value"])
 
 
 def test_the_papers_test_is_of_rows_one_sided_and_uncorrected():
-    paths = [judgements("a", BLIND), judgements("b", RIGHT), judgements("c", RIGHT)]
-    tests = compared(*paths, systems=["a", "b", "c"], significance="paper")
+    tests = compared(BLIND, RIGHT, RIGHT, significance="paper")
     assert [(test["p_value"], test["p_holm"]) for test in tests] == [(1 / 1001,) * 2] * 2 + [(1, 1)]
     assert {(test["draws"], test["clusters"], test["sides"]) for test in tests} == {(1000, 40, "for the better")}
     lead = permutation.drawn_permutation([True] * 9, [True] * 6 + [False] * 3, [False] * 6 + [True] * 3, 10**5, 1)
     assert lead.p_value == pytest.approx(130 / 512, abs=0.005), "six or more of nine"
 
 
-def test_several_datasets_of_each_system():
-    paths = [judgements("a1", RIGHT), judgements("a2", BLIND), judgements("b1", RIGHT), judgements("b2", RIGHT)]
-    (test,) = compared(*paths, systems=["a", "b"])
-    assert (test["n"], test["difference"]) == (80, -0.25)
-
-
-def test_unequal_numbers_of_files():
-    paths = [judgements(name, RIGHT) for name in "abc"]
+def test_a_column_has_its_systems_and_that_of_all_every_set():
+    """A column of no system has no test; a judgement that is missing is an error, and never another's."""
+    a, b = "a/nothing/count", "b/nothing/count"
+    cells = {(a, "blend"): RIGHT, (a, "epic"): BLIND, (b, "blend"): RIGHT, (b, "epic"): RIGHT}
+    paths = [judgements(f"results/judgements/{s}/{d}/test.parquet", g) for (s, d), g in cells.items()]
+    columns = {"blend": [], "epic": [a], "all": [a, b]}
+    script(compare_systems, columns=json.dumps(columns), judgements=paths, tests=["1", "2", "3"])
+    none, alone, whole = (json.loads(Path(name).read_text()) for name in "123")
+    assert (none["tests"], alone["tests"], alone["systems"]) == ([], [], [a])
+    assert [(test["n"], test["difference"]) for test in whole["tests"]] == [(80, -0.25)]
     with pytest.raises(InputInvalid, match="3 judgements for 2 systems; expected as many for each"):
-        compared(*paths, systems=["a", "b"])
+        script(compare_systems, columns=json.dumps(columns), judgements=paths[:3], tests=["1", "2", "3"])
+
+
+def correlated(systems: list[str], *paths: str) -> dict[tuple[str, str, str], dict]:
+    script(compare_correlations, systems=systems, judgements=list(paths), draws=99, seed=SEED, tests="c.json")
+    return {(test["measure"], test["a"], test["b"]): test for test in json.loads(Path("c.json").read_text())["tests"]}
 
 
 def test_other_rows_or_another_order_are_not_compared():
     other = judgements("b", RIGHT, id=pl.concat([pl.Series(["x"]), pl.Series([str(n) for n in range(1, 40)])]))
     for second in (other, judgements("c", RIGHT, id=pl.col("id").reverse())):
         with pytest.raises(ArtifactBroken, match="a and b: judged different rows, or in another order"):
-            compared(judgements("a", RIGHT), second, systems=["a", "b"])
-
-
-def correlated(systems: list[str], *paths: str) -> dict[tuple[str, str, str], dict]:
-    script(compare_correlations, systems=systems, judgements=list(paths), draws=99, seed=SEED, tests="c.json")
-    return {(test["measure"], test["a"], test["b"]): test for test in json.loads(Path("c.json").read_text())["tests"]}
+            correlated(["a", "b"], judgements("a", RIGHT), second)
 
 
 def test_excams_correlations_are_compared_with_every_other():
