@@ -30,38 +30,37 @@ from scripts import step
 
 
 @step(
-    version=2,
-    inputs={"weights": "weights", "samples": "results/excam40k/{dataset}/{split}.parquet"},
+    version=3,
+    inputs={"weights": "weights", "samples": "results/excam40k/*/{split}.parquet"},
     settings={"recipe": "training_rows"},
     outputs={
-        "tokens": "results/tokens/{model}/{dataset}/{split}.parquet",
-        "counts": "results/tokens/{model}/{dataset}/{split}.json",
+        "tokens": "results/tokens/{model}/*/{split}.parquet",
+        "counts": "results/tokens/{model}/*/{split}.json",
     },
-    wildcards={"dataset": "datasets"},
     stages=["asks.report"],
     environment="training",
 )
 def tokenize_samples(
     weights_path: Annotated[Path, "manifest of the fetched base model"],
-    samples_path: Annotated[Path, "<dataset>/<split>.parquet"],
+    samples_paths: Annotated[Sequence[Path], "<dataset>/<split>.parquet, of each set"],
     recipe_json: Annotated[str, "what decides rows, of `training`, as JSON"],
-    tokens_path: Path,
-    counts_path: Path,
+    tokens_paths: Annotated[Sequence[Path], "of each set"],
+    counts_paths: Annotated[Sequence[Path], "of each set"],
 ) -> None:
-    """Tokenise one set for the training of one model, once for every mixture.
+    """Tokenise every set for the training of one model, once for every mixture.
 
     Rows that are too long to train on are dropped, whole pairs, and counted here: before a card is asked for.
     """
     files = weights_path.parent / "files"
     recipe = Recipe.model_validate_json(recipe_json)
-    samples = record_files.read_samples(samples_path)
-    examples = report.training_examples(samples, recipe.report)
-    encoded = tokens.encode(chat.ids_tokenizer(files), examples)
-    rows = tokens.without_long_rows(encoded, recipe, chat.max_positions(files))
-    tables.write_frame(tokens_path, rows)
-    counts = tokens.statistics(rows)
-    provenance.write_json(counts_path, counts)
-    provenance.say(f"{tokens_path}: {counts}")
+    tokenizer, longest = chat.ids_tokenizer(files), chat.max_positions(files)
+    for samples_path, tokens_path, counts_path in zip(samples_paths, tokens_paths, counts_paths, strict=True):
+        examples = report.training_examples(record_files.read_samples(samples_path), recipe.report)
+        rows = tokens.without_long_rows(tokens.encode(tokenizer, examples), recipe, longest)
+        tables.write_frame(tokens_path, rows)
+        counts = tokens.statistics(rows)
+        provenance.write_json(counts_path, counts)
+        provenance.say(f"{tokens_path}: {counts}")
 
 
 @step(version=3)

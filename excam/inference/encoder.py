@@ -41,21 +41,26 @@ class Encoder:
     def vectors(self, texts: Sequence[str]) -> torch.Tensor:
         """Return a vector of length 1 for each text, shape (texts, width): the mean of the last layer.
 
-        Texts are cut after `LONGEST` tokens.
+        Texts are cut after `LONGEST` tokens. Equal ones are encoded once, those of like length together.
         """
         import torch
 
         texts = [text.encode("utf-8", "replace").decode() for text in texts]
-        rows = []
+        place = {text: at for at, text in enumerate(sorted(set(texts), key=lambda text: (-len(text), text)))}
+        rows, ordered = [], list(place)
         with torch.inference_mode():
-            for start in range(0, len(texts), BATCH):
+            for start in range(0, len(ordered), BATCH):
                 batch = self.tokenizer(
-                    texts[start : start + BATCH], padding=True, truncation=True, max_length=LONGEST, return_tensors="pt"
+                    ordered[start : start + BATCH],
+                    padding=True,
+                    truncation=True,
+                    max_length=LONGEST,
+                    return_tensors="pt",
                 )
                 hidden, mask = self.model(**batch).last_hidden_state, batch["attention_mask"][:, :, None]
                 mean = (hidden * mask).sum(1) / mask.sum(1)
                 rows.append(torch.nn.functional.normalize(mean, dim=1))
-        return torch.cat(rows) if rows else torch.zeros(0, 1)
+        return torch.cat(rows)[[place[text] for text in texts]] if rows else torch.zeros(0, 1)
 
     def half_vectors(self, texts: Sequence[str], what: str) -> np.ndarray:
         """Return `vectors` in float16 as an array, with progress: the longest texts first, so that a part is even."""
