@@ -145,7 +145,7 @@ def test_messages_before_the_last_one_are_computed_once(weights):
     shared = [completed(backend, each, GREEDY) for each in (asked, several)]
     del passes[:]
     choices = sorted(pair for batch in backend.choose(chosen) for pair in batch)
-    of_one = [1, *[1, 2, 2] * 2, *[1, 2] * 4]
+    of_one = [1, *[1, 1, 1] * 2, *[1, 1] * 4]
     assert passes == [*of_one, *of_one], "each manual, then each prompt with the options of its requests"
     alone = sorted(
         pair for batch in backend.choose([replace(each, options=each.options[1:]) for each in chosen]) for pair in batch

@@ -36,6 +36,7 @@ VERSION = 7
 SHORTEST_PREFIX = 64  # tokens that a pass of their own must save at least
 HEAD = 36  # of these, computed once where passages follow the instruction: that of the reader which ships
 FEWEST_SHARING = 8  # requests to generate with one prefix; fewer are batched with others
+PADDING = 16  # tokens of a row; with more, another pass takes less time
 PACKAGES = ("torch", "transformers", "peft")
 
 
@@ -179,26 +180,30 @@ class Likelihoods:
                 )
                 self._last_prompt = prompt, out.logits[0, -1].float().log_softmax(-1), out.past_key_values
             _, first, cache = self._last_prompt
-            sums = [float(first[option[0]]) for option in options]
-            if max(map(len, options)) == 1:
-                return sums
-            cache = _copies(cache, rows)
-            longest = max(map(len, options)) - 1  # the last token of an option predicts nothing here
-            ids = torch.tensor([[*option[:-1], *[0] * (longest + 1 - len(option))] for option in options])
-            mask = torch.tensor([[1] * (len(prompt) + len(o) - 1) + [0] * (longest + 1 - len(o)) for o in options])
-            positions = torch.arange(len(prompt), len(prompt) + longest).expand(rows, -1)
-            scores = self.model(
-                input_ids=ids.to(self.device),
-                attention_mask=mask.to(self.device),
-                position_ids=positions.to(self.device),
-                past_key_values=cache,
-                use_cache=True,
-            ).logits.float()
-            rest = scores.log_softmax(-1)
-            return [
-                total + sum(float(rest[row, at, token]) for at, token in enumerate(option[1:]))
-                for row, (total, option) in enumerate(zip(sums, options, strict=True))
-            ]
+            rest = dict[Sequence[int], float]()
+            for alike in _alike(sorted((option for option in options if len(option) > 1), key=len, reverse=True)):
+                rest.update(zip(alike, self._rest_logprobs(len(prompt), cache, alike), strict=True))
+            return [float(first[option[0]]) + rest.get(option, 0.0) for option in options]
+
+    def _rest_logprobs(self, prompt: int, cache: Any, options: Sequence[Sequence[int]]) -> list[float]:
+        """Return the log-probability of all but the first token of each option, after a prompt of so many tokens."""
+        import torch
+
+        longest = max(map(len, options)) - 1  # the last token of an option predicts nothing here
+        ids = torch.tensor([[*option[:-1], *[0] * (longest + 1 - len(option))] for option in options])
+        mask = torch.tensor([[1] * (prompt + len(o) - 1) + [0] * (longest + 1 - len(o)) for o in options])
+        scores = self.model(
+            input_ids=ids.to(self.device),
+            attention_mask=mask.to(self.device),
+            position_ids=torch.arange(prompt, prompt + longest, device=self.device).expand(len(options), -1),
+            past_key_values=_copies(cache, len(options)),
+            use_cache=True,
+        ).logits.float()
+        logprobs = scores.log_softmax(-1)
+        return [
+            sum(float(logprobs[row, at, token]) for at, token in enumerate(option[1:]))
+            for row, option in enumerate(options)
+        ]
 
     def logprobs(self, conversations: Sequence[chat.Encoded], prefix: Sequence[int] = ()) -> list[list[float]]:
         """Return the log-probability of each token of each answer, including the end of turn, in one pass.
@@ -420,12 +425,12 @@ class Backend(Likelihoods):
         return out.logits[:, -1].float(), out.past_key_values, mask
 
 
-def _alike(prompts: Sequence[Sequence[int]]) -> Iterator[Sequence[Sequence[int]]]:
-    """Yield prompts, longest first, in groups that are little padded: none is shorter than 3/4 of its group's first."""
+def _alike(rows: Sequence[Sequence[int]]) -> Iterator[Sequence[Sequence[int]]]:
+    """Yield rows, longest first, in groups of little padding: at most `PADDING` tokens, or a quarter of the longest."""
     start = 0
-    for at in range(1, len(prompts) + 1):
-        if at == len(prompts) or 4 * len(prompts[at]) < 3 * len(prompts[start]):
-            yield prompts[start:at]
+    for at in range(1, len(rows) + 1):
+        if at == len(rows) or len(rows[start]) - len(rows[at]) > max(PADDING, len(rows[start]) // 4):
+            yield rows[start:at]
             start = at
 
 
