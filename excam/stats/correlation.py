@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import sqrt
 from typing import Literal
 
 import numpy as np
@@ -37,18 +38,25 @@ class TieCalibration:
 def kendall(gold: Numbers, metric: Numbers, variant: Literal["b", "c", "23"] = "b") -> float:
     """Return Kendall's tau of two score vectors, -1 to 1.
 
-    `b` and `c` are from scipy, NaN if a vector is constant; `23` is (C + T_both - D - T_gold - T_metric) / all pairs
-    (Deutsch et al. 2023). Raise InputInvalid for unequal lengths, fewer than two items, NaN or infinity.
+    `b` and `c` as in scipy, NaN if a vector is constant; `23` is (C + T_both - D - T_gold - T_metric) / all pairs
+    (Deutsch et al. 2023). Differences of the metric are rounded as `pairs` says. Raise InputInvalid for unequal
+    lengths, fewer than two items, NaN or infinity.
     """
     gold_scores, scores = score_vectors(gold, metric)
     if variant not in ("b", "c", "23"):
         raise InputInvalid(f"variant: found {variant}; expected b, c or 23")
+    pairs = Pairs(gold_scores, scores)
+    counts = pairs.counts_at(0.0)
     if variant == "23":
-        pairs = Pairs(gold_scores, scores)
-        return 2 * pairs.counts_at(0.0).agreeing / pairs.total - 1
-    from scipy.stats import kendalltau
-
-    return float(kendalltau(gold_scores, scores, variant=variant).statistic)  # pyright: ignore
+        return 2 * counts.agreeing / pairs.total - 1
+    tied = [int((many * (many - 1)).sum()) // 2 for many in pairs.items_of_values()]
+    if pairs.total in tied:
+        return float("nan")
+    lead = 2 * counts.concordant - (pairs.total - sum(tied) + counts.ties)  # concordant minus discordant pairs
+    if variant == "c":
+        fewest = min(pairs.classes, len(pairs.ranked))
+        return lead * 2 / (pairs.items**2 * (fewest - 1) / fewest)
+    return max(-1.0, min(1.0, lead / sqrt(pairs.total - tied[0]) / sqrt(pairs.total - tied[1])))
 
 
 def tie_calibrated_accuracy(gold: Numbers, metric: Numbers) -> TieCalibration:

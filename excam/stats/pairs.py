@@ -69,6 +69,13 @@ class Pairs:
         self._above, same = self._descend(np.full(len(cells), len(cells)))
         self._same = same - int(np.sum(np.bincount(classes) ** 2) - len(gold)) // 2
 
+    def items_of_values(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return how many items have each gold score, and each metric's score."""
+        return (
+            np.bincount(self.gold, self.size).astype(np.int64),
+            np.bincount(self.rank, self.size).astype(np.int64),
+        )
+
     def _index(self) -> None:
         """Build the wavelet matrix, one level per class bit, highest first.
 
