@@ -288,12 +288,12 @@ def test_choose_draws_by_the_filtered_distribution():
     logits = torch.tensor([0.1, 0.4, 0.2, 0.3]).log()[None]
 
     def drawn(value, **settings):
-        return int(local.choose(logits, [Fixed(value)], Sampling(1, temperature=1.0, **settings)))
+        return int(local.next_tokens(logits, [Fixed(value)], Sampling(1, temperature=1.0, **settings)))
 
     assert [drawn(v) for v in (0.0, 0.39, 0.41, 0.69, 0.71, 0.89, 0.91, 1 - 1e-12)] == [1, 1, 3, 3, 2, 2, 0, 0]
     assert [drawn(v, top_k=2) for v in (0.56, 0.58, 1 - 1e-12)] == [1, 3, 3]
     assert [drawn(v, top_p=0.5) for v in (0.56, 0.58, 1 - 1e-12)] == [1, 3, 3]
-    assert int(local.choose(logits, [Fixed(0.9)], Sampling(1))) == 1
+    assert int(local.next_tokens(logits, [Fixed(0.9)], Sampling(1))) == 1
 
 
 def test_what_does_not_fit_is_refused_not_cut(weights):

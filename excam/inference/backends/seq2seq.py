@@ -17,7 +17,7 @@ import regex
 from excam.config import Model
 from excam.core.exceptions import ModelInvalid
 from excam.inference import Choice, Choose, Completion, Generate, Message, Sampling
-from excam.inference.backends.transformers import choose
+from excam.inference.backends._batches import next_tokens
 from excam.inference.cache_keys import request_seed
 from excam.inference.loading import load_pretrained, loading
 
@@ -151,7 +151,7 @@ class Backend:
                     use_cache=True,
                 )
                 logits, cache = out.logits[:, -1].float(), out.past_key_values
-                decoder_ids = choose(logits, chances, sampling)
+                decoder_ids = next_tokens(logits, chances, sampling)
                 scores = logits.log_softmax(-1).gather(-1, decoder_ids).squeeze(-1).tolist()
                 for row in sorted(open_rows):
                     token = int(decoder_ids[row, 0])

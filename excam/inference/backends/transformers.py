@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from excam.config import Model
 from excam.core.exceptions import ModelInvalid
 from excam.inference import Choice, Choose, Completion, Generate, Sampling, chat, lora
+from excam.inference.backends._batches import SHORTEST_PREFIX, alike, common_beginning, next_tokens
 from excam.inference.cache_keys import request_seed
 from excam.inference.loading import load_pretrained, loading
 from excam.inference.one_pass import answer_logprobs
@@ -33,10 +34,8 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 VERSION = 7
-SHORTEST_PREFIX = 64  # tokens that a pass of their own must save at least
 HEAD = 36  # of these, computed once where passages follow the instruction: that of the reader which ships
 FEWEST_SHARING = 8  # requests to generate with one prefix; fewer are batched with others
-PADDING = 16  # tokens of a row; with more, another pass takes less time
 PACKAGES = ("torch", "transformers", "peft")
 
 
@@ -181,8 +180,8 @@ class Likelihoods:
                 self._last_prompt = prompt, out.logits[0, -1].float().log_softmax(-1), out.past_key_values
             _, first, cache = self._last_prompt
             rest = dict[Sequence[int], float]()
-            for alike in _alike(sorted((option for option in options if len(option) > 1), key=len, reverse=True)):
-                rest.update(zip(alike, self._rest_logprobs(len(prompt), cache, alike), strict=True))
+            for group in alike(sorted((option for option in options if len(option) > 1), key=len, reverse=True)):
+                rest.update(zip(group, self._rest_logprobs(len(prompt), cache, group), strict=True))
             return [float(first[option[0]]) + rest.get(option, 0.0) for option in options]
 
     def _rest_logprobs(self, prompt: int, cache: Any, options: Sequence[Sequence[int]]) -> list[float]:
@@ -338,7 +337,7 @@ class Backend(Likelihoods):
             order = order[len(batch) :]
             chances = [Random(request_seed(requests[at], sampling)) for at in batch]
             asked = [prompts[at] for at in batch]
-            answers = self._decode(asked, _common(asked) if self._computes_in_parts else (), chances, sampling)
+            answers = self._decode(asked, common_beginning(asked) if self._computes_in_parts else (), chances, sampling)
             yield [
                 (
                     at,
@@ -372,7 +371,7 @@ class Backend(Likelihoods):
         answers: list[tuple[list[int], list[float]]] = [([], []) for _ in prompts]
         rows = list(range(len(prompts)))
         with torch.inference_mode():
-            groups = _alike(prompts) if self._keeps_plain_prompt else [prompts]
+            groups = alike(prompts) if self._keeps_plain_prompt else [prompts]
             passes = [self._first_pass(group, prefix) for group in groups]
             logits = torch.cat([logits for logits, _, _ in passes])
             _, cache, mask = passes[0]
@@ -380,7 +379,7 @@ class Backend(Likelihoods):
                 cache, mask = joined([cache for _, cache, _ in passes], [mask for _, _, mask in passes])
                 append_in_place(cache)
             for done in range(1, sampling.max_tokens + 1):
-                chosen = choose(logits, [chances[row] for row in rows], sampling)
+                chosen = next_tokens(logits, [chances[row] for row in rows], sampling)
                 scores = logits.log_softmax(-1).gather(-1, chosen).squeeze(-1).tolist()
                 tokens = chosen.squeeze(-1).tolist()
                 for row, token, score in zip(rows, tokens, scores, strict=True):
@@ -425,23 +424,6 @@ class Backend(Likelihoods):
         return out.logits[:, -1].float(), out.past_key_values, mask
 
 
-def _alike(rows: Sequence[Sequence[int]]) -> Iterator[Sequence[Sequence[int]]]:
-    """Yield rows, longest first, in groups of little padding: at most `PADDING` tokens, or a quarter of the longest."""
-    start = 0
-    for at in range(1, len(rows) + 1):
-        if at == len(rows) or len(rows[start]) - len(rows[at]) > max(PADDING, len(rows[start]) // 4):
-            yield rows[start:at]
-            start = at
-
-
-def _common(prompts: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-    """Return the ids with which all begin, of each at least one less; () where that would save few tokens."""
-    first, last = min(prompts), max(prompts)  # what these share, all share
-    longest = min(map(len, prompts)) - 1
-    length = next((at for at in range(longest) if first[at] != last[at]), longest)
-    return first[:length] if length * (len(prompts) - 1) >= SHORTEST_PREFIX else ()
-
-
 def _copies(cache: Any, rows: int) -> Any:
     """Return keys and values for so many rows; `cache` stays as it is, since a layer replaces its tensors."""
     cache = copy.copy(cache)
@@ -449,29 +431,6 @@ def _copies(cache: Any, rows: int) -> Any:
     if rows > 1:
         cache.batch_repeat_interleave(rows)
     return cache
-
-
-def choose(logits: torch.Tensor, chances: Sequence[Random], sampling: Sampling) -> torch.Tensor:
-    """Return the next token of each row, [rows, 1]: the likeliest at temperature 0, else sampled.
-
-    One random number is drawn per row.
-
-    Temperature, then top-k, then top-p, as in vLLM and transformers; `logits` are [rows, vocabulary], float32.
-    """
-    import torch
-
-    if sampling.temperature == 0:
-        return logits.argmax(-1, keepdim=True)
-    count = min(sampling.top_k, logits.shape[-1]) or logits.shape[-1]
-    values, tokens = (logits / sampling.temperature).topk(count, sorted=True)
-    probabilities = values.softmax(-1)
-    before = probabilities.cumsum(-1) - probabilities
-    probabilities = probabilities.where(before < sampling.top_p, 0.0)
-    cumulative = probabilities.cumsum(-1)
-    drawn = torch.tensor([[chance.random()] for chance in chances], device=logits.device) * cumulative[:, -1:]
-    at = torch.searchsorted(cumulative, drawn, right=True)
-    last = (probabilities > 0).sum(-1, keepdim=True) - 1
-    return tokens.gather(-1, at.minimum(last))
 
 
 def load_model(weights: Path, adapter: Path | None, *, dtype: str, serve: str = "lora", device: str = "cpu") -> Any:
