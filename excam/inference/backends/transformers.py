@@ -371,7 +371,7 @@ class Backend(Likelihoods):
         answers: list[tuple[list[int], list[float]]] = [([], []) for _ in prompts]
         rows = list(range(len(prompts)))
         with torch.inference_mode():
-            groups = alike(prompts) if self._keeps_plain_prompt else [prompts]
+            groups = alike(prompts) if self._computes_in_parts else [prompts]
             passes = [self._first_pass(group, prefix) for group in groups]
             logits = torch.cat([logits for logits, _, _ in passes])
             _, cache, mask = passes[0]
