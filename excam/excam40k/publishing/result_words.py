@@ -21,11 +21,11 @@ def run(about: Mapping[str, Any], rows: int, audits: str) -> str:
     """Return what was run, in plain words; `audits` is the page of the audits, whose first line is their verdict."""
     names = ", ".join(title(name) for name in about["datasets"])
     adapters = "; ".join(escape(name) for name in about["adapters"]) or "none"
-    models = escape(", ".join(about["models"])) or "none"
+    models = f"Models asked as they are: {escape(', '.join(about['models']))}. " if about["models"] else ""
     text = (
         f"<p>Questions of {len(about['datasets'])} benchmarks ({names}) became instructions with right and wrong "
         f"answers. Judges said of {rows:,} test answers whether they have a cultural error, and where. Adapters that "
-        f"learnt it from the other rows: {adapters}. Models asked as they are: {models}. "
+        f"learnt it from the other rows: {adapters}. {models}"
         f"Errors in long texts were written by the generator <code>{escape(about['generator'])}</code>.</p>"
     )
     if about["small"]:
