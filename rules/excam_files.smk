@@ -129,10 +129,6 @@ def judgements_compared(wildcards):
     return list(dict.fromkeys(files))
 
 
-def judgements_compared_of_all(wildcards):
-    return judgements(column_systems("all"), wildcards.split, DATASETS)
-
-
 def systems_of_columns():
     return {column: column_systems(column) for column in [*DATASETS, "all"]}
 

@@ -189,7 +189,6 @@ FILES = {  # sets of files that steps name
     ),
     "judgements_by_documents": judgements(systems_where(lambda model, _: model == BY_DOCUMENTS[0])),
     "judgements_compared": judgements_compared,
-    "judgements_compared_of_all": judgements_compared_of_all,
     "judgements_in_domain": judgements(column_systems("all")),
     "judgements_of_adapters": judgements(
         systems_where(lambda _, trained_on: trained_on == "all" or trained_on.startswith("without-"))

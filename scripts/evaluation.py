@@ -103,7 +103,7 @@ Scores = list[float | None]
 
 @step(
     version=2,
-    inputs={"judgements": "judgements_compared_of_all"},
+    inputs={"judgements": "judgements_in_domain"},
     settings={"systems": "systems_in_domain", "seed": "seed"},
     outputs={"tests": "results/significance/all/{split}.correlations.json"},
     local=False,

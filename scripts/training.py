@@ -47,7 +47,7 @@ def tokenize_samples(
     tokens_paths: Annotated[Sequence[Path], "of each set"],
     counts_paths: Annotated[Sequence[Path], "of each set"],
 ) -> None:
-    """Tokenise every set for the training of one model, once for every mixture.
+    """Tokenise all sets for the training of one model; its mixtures share the tokens.
 
     Rows that are too long to train on are dropped, whole pairs, and counted here: before a card is asked for.
     """

@@ -15,6 +15,8 @@ from excam.error_reports.records import CulturalError, Report
 from excam.inference import Batch, Choice, Choose
 
 PAIRS = (
+    ("Name a dish that is often eaten at New Year in Japan.", "Toshikoshi soba, long noodles eaten on the last night."),
+    ("Write one sentence about weddings in Scotland.", "The groom may wear a kilt in the colours of his clan."),
     ("Which language do most people in Brazil speak at home?", "Spanish"),
     ("वाराणसी किस नदी के किनारे है?", "यमुना"),
 )

@@ -45,8 +45,8 @@ class AppendingLayer(DynamicLayer):
         self.rooms = []
 
 
-def joined(caches: Sequence[Cache], masks: Sequence[torch.Tensor]) -> tuple[Any, torch.Tensor]:
-    """Return filled caches of plain keys and values as one, and their masks, padded on the left to the longest."""
+def join_caches(caches: Sequence[Cache], masks: Sequence[torch.Tensor]) -> tuple[Any, torch.Tensor]:
+    """Join caches of keys and values along their rows, and their masks; shorter ones get zeros on the left."""
     longest = max(mask.shape[-1] for mask in masks)
     first, *others = caches
     for layer, *behind in zip(first.layers, *(cache.layers for cache in others), strict=True):

@@ -15,7 +15,7 @@ SHORTEST_PREFIX = 64  # tokens that a pass of their own must save at least
 PADDING = 16  # tokens of a row; with more, another pass takes less time
 
 
-def alike(rows: Sequence[Sequence[int]]) -> Iterator[Sequence[Sequence[int]]]:
+def groups_of_like_length(rows: Sequence[Sequence[int]]) -> Iterator[Sequence[Sequence[int]]]:
     """Yield rows, longest first, in groups of little padding: at most `PADDING` tokens, or a quarter of the longest."""
     start = 0
     for at in range(1, len(rows) + 1):

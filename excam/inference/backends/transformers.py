@@ -24,7 +24,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from excam.config import Model
 from excam.core.exceptions import ModelInvalid
 from excam.inference import Choice, Choose, Completion, Generate, Sampling, chat, lora
-from excam.inference.backends._batches import SHORTEST_PREFIX, alike, common_beginning, next_tokens
+from excam.inference.backends._batches import (
+    SHORTEST_PREFIX,
+    common_beginning,
+    groups_of_like_length,
+    next_tokens,
+)
 from excam.inference.cache_keys import request_seed
 from excam.inference.loading import load_pretrained, loading
 from excam.inference.one_pass import answer_logprobs
@@ -180,7 +185,9 @@ class Likelihoods:
                 self._last_prompt = prompt, out.logits[0, -1].float().log_softmax(-1), out.past_key_values
             _, first, cache = self._last_prompt
             rest = dict[Sequence[int], float]()
-            for group in alike(sorted((option for option in options if len(option) > 1), key=len, reverse=True)):
+            for group in groups_of_like_length(
+                sorted((option for option in options if len(option) > 1), key=len, reverse=True)
+            ):
                 rest.update(zip(group, self._rest_logprobs(len(prompt), cache, group), strict=True))
             return [float(first[option[0]]) + rest.get(option, 0.0) for option in options]
 
@@ -366,17 +373,17 @@ class Backend(Likelihoods):
         """Return token ids and log-probabilities of each row, including the end of turn; longest prompts come first."""
         import torch
 
-        from excam.inference.backends._appending_cache import append_in_place, joined
+        from excam.inference.backends._appending_cache import append_in_place, join_caches
 
         answers: list[tuple[list[int], list[float]]] = [([], []) for _ in prompts]
         rows = list(range(len(prompts)))
         with torch.inference_mode():
-            groups = alike(prompts) if self._computes_in_parts else [prompts]
+            groups = groups_of_like_length(prompts) if self._computes_in_parts else [prompts]
             passes = [self._first_pass(group, prefix) for group in groups]
             logits = torch.cat([logits for logits, _, _ in passes])
             _, cache, mask = passes[0]
             if self._keeps_plain_prompt:
-                cache, mask = joined([cache for _, cache, _ in passes], [mask for _, _, mask in passes])
+                cache, mask = join_caches([cache for _, cache, _ in passes], [mask for _, _, mask in passes])
                 append_in_place(cache)
             for done in range(1, sampling.max_tokens + 1):
                 chosen = next_tokens(logits, [chances[row] for row in rows], sampling)
