@@ -63,7 +63,8 @@ def _score(folder: Path, times: int) -> list[str]:
 
 
 def _surface(folder: Path, times: int) -> list[str]:
-    return ["calmqa", "surface", _texts(folder, 250 * times, "question", "answer")]
+    texts = _texts(folder, 250 * times, "question", "answer")
+    return ["score", texts, "--metric", "calmqa-surface", "--to", str(folder / "scored.jsonl")]
 
 
 def _report(folder: Path, times: int) -> list[str]:
