@@ -281,7 +281,7 @@ Line = Mapping[str, str]
 
 
 @step(
-    version=9,
+    version=10,
     result="results/paper/table-4",
     outputs=["numbers", "page"],
     category="Results",
@@ -317,7 +317,8 @@ def table_4(
     for line in lines:
         for verdict, column in WON.items():
             surely = line["low"] if column == "scaled_accuracy" else line[column]  # the others have no interval
-            if line.get(verdict) == "yes" and surely <= trivial_baselines.highest(trivial, "all", column):
+            floor = trivial_baselines.highest(trivial, "all", column, line["model"])
+            if line.get(verdict) == "yes" and surely <= floor:
                 line[verdict] = "no"
     tables.write_lines(numbers_path, TABLE_4_COLUMNS, [*lines, *_floors(trivial, floors_path)])
     pairs = max((cell.numbers["correlation"].get("pairs", 0) for cell in made), default=0)

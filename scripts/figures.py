@@ -27,7 +27,7 @@ FIGURE_3_COLUMNS: tuple[str, ...] = (
 
 
 @step(
-    version=8,
+    version=9,
     result="results/paper/figure-3",
     outputs=["numbers", "pictures"],
     category="Results",
@@ -54,7 +54,11 @@ def figure_3(
     tests = cells.tests(tests_paths)
     trivial = tables.read_lines(floors_path)
     lines = [
-        _figure_3_line(cell, tests[cell.dataset], trivial_baselines.highest(trivial, cell.dataset, "scaled_accuracy"))
+        _figure_3_line(
+            cell,
+            tests[cell.dataset],
+            trivial_baselines.highest(trivial, cell.dataset, "scaled_accuracy", cell.system.model),
+        )
         for cell in map(cells.read, cells_paths)
     ]
     for name in ("p_baselines", "p_own_base"):

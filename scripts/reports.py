@@ -408,13 +408,14 @@ EXPLANATION_COLUMNS = [
 
 
 @step(
-    version=6,
+    version=7,
     outputs={"html": "results/index.html"},
     category="Results",
     inputs={
         "files": "everything",
         "samples": "test_sets",
         "judgements": "judgements_by_documents",
+        "elsewhere": "docs/results/reading.csv",
     },
     optional=["judgements"],
     settings={"about": "about_the_run"},
@@ -423,6 +424,7 @@ def results_index(
     about: Annotated[str, "benchmarks, models, adapters and judges of the run, as JSON"],
     files_paths: Annotated[Sequence[Path], "all that the run made"],
     samples_paths: Annotated[Sequence[Path], "<dataset>/test.parquet"],
+    elsewhere_path: Annotated[Path, "what the judge with documents is worth on real rows"],
     html_path: Path,
     judgements_paths: Annotated[Sequence[Path], "by documents, without a model"] = (),
 ) -> None:
@@ -438,7 +440,9 @@ def results_index(
     facts = results_index_page.Told(
         run=result_words.run(json.loads(about), len(samples), audits.read_text("utf-8") if audits else ""),
         report=result_words.report(samples, judged),
-        documents=result_words.by_documents(judged, json.loads(about), tables.read_lines(floors) if floors else ()),
+        documents=result_words.by_documents(
+            judged, json.loads(about), tables.read_lines(floors) if floors else (), tables.read_lines(elsewhere_path)
+        ),
     )
     pages = [step.rule for step in read_steps(ROOT).values() if step.rule and step.rule.category]
     write_text(html_path, results_index_page.page(html_path.parent, files_paths, pages, Path("benchmarks"), facts))

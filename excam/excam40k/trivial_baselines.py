@@ -29,6 +29,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from excam.config.experiment import BY_DOCUMENTS
 from excam.error_reports.floors import FLOORS
 from excam.excam40k import answer_vectors, text_classifier
 from excam.excam40k.agreement import chance_of_no_error
@@ -114,13 +115,15 @@ def measure_baselines(
     yield _random(gold, groups.n_unique(), seed)
 
 
-def highest(lines: Iterable[Mapping[str, str]], dataset: str, measure: str) -> float:
+def highest(lines: Iterable[Mapping[str, str]], dataset: str, measure: str, model: str) -> float:
     """Return the best that a trivial baseline gets by a measure on a dataset's test set; -inf where none has a value.
 
-    `lines` are the rows of results/paper/floors.csv. A score that is not above this shows no judgement.
+    `lines` are the rows of results/paper/floors.csv. A score of `model` that is not above this shows no judgement.
+    Floors that read passages count for the judge that reads them alone.
     """
     here = (line for line in lines if (line["dataset"], line["split"]) == (dataset, "test"))
-    own = (line[measure] for line in here if line["floor"] not in (VOTE, *FLOORS))
+    others = (VOTE,) if model == BY_DOCUMENTS[0] else (VOTE, *FLOORS)
+    own = (line[measure] for line in here if line["floor"] not in others)
     return max((float(value) for value in own if value), default=-math.inf)
 
 

@@ -24,7 +24,7 @@ from excam.inference.hosting import answer_to_json
 
 T = TypeVar("T", Choose, Generate)
 
-IDLE = 120.0  # seconds: long enough to start the next job on a slow file system
+IDLE = 300.0  # seconds: longer than jobs that ask no model take between two that ask
 PATIENCE = 600.0  # seconds that a job may take to save a batch; a stopped job blocks others no longer than that
 
 

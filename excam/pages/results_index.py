@@ -49,22 +49,30 @@ class TableMeasure:
     name: str  # column
     value: str  # prefix of the columns
     floor: str | float  # column, or a number
+    ends: tuple[float, float]  # of the measure's scale
+    rows: str = "n"  # column
     trivial: tuple[str, ...] = ()  # ends of names of lines that read no word: the best of them is a floor too
 
 
 MEASURES = (
     TableMeasure(
         *("ExCAM", "scaled accuracy, all test sets", "paper/figure-3.csv", {"column": "ALL (ID)"}, "row"),
-        *("scaled_accuracy", "trivial_baseline"),
+        *("scaled_accuracy", "trivial_baseline", (-1, 1)),
     ),
     TableMeasure(
-        "Macaron", "choice in English, % right", "macaron/table-3.csv", {"number": "mc_en"}, "model", "value", 25.0
+        *("Macaron", "choice in English, % right", "macaron/table-3.csv", {"number": "mc_en"}, "model", "value"),
+        *(25.0, (0, 100)),
     ),
     TableMeasure(
         *("Rubric", "ICC of overall scores", "rubric/reliability.csv", {"score": "overall"}, "raters", "icc", 0.0),
+        ends=(-1, 1),
         trivial=(" and always 3", " and length"),
     ),
-    TableMeasure("ACRE", "AUC, wrong from right", "cult_eval/table-2.csv", {}, "metric", "auc", 0.5),
+    TableMeasure("ACRE", "AUC, wrong from right", "cult_eval/table-2.csv", {}, "metric", "auc", 0.5, (0, 1)),
+    TableMeasure(
+        *("CaLMQA", "S of all answers; an empty one has 0", "calmqa/table.csv", {"language": "all", "type": "all"}),
+        *("subject", "s", 0.0, (0, 1), "answers"),
+    ),
 )
 
 
@@ -76,15 +84,30 @@ class SystemStanding:
     what: str
     name: str
     value: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     n: str
     floor: float
+    ends: tuple[float, float]
 
     @property
-    def above(self) -> bool:
-        """Return whether the whole interval is above the floor."""
-        return self.low > self.floor
+    def above(self) -> bool | None:
+        """Return whether the whole interval is above the floor, None if the items are too few for an interval."""
+        return None if self.low is None else self.low > self.floor
+
+    def drawn(self) -> str:
+        """Return a picture as SVG: the scale, the floor's stroke, the interval, and the value's dot."""
+        start, end = self.ends
+        at = {
+            name: f"{4 + 172 * (min(max(value, start), end) - start) / (end - start):.1f}"
+            for name, value in (("value", self.value), ("low", self.low), ("high", self.high), ("floor", self.floor))
+            if value is not None
+        }
+        between = f'<path class="interval" d="M{at["low"]} 12H{at["high"]}"/>' if "low" in at and "high" in at else ""
+        return (
+            f'<svg width="180" height="24" role="img" aria-label="{start:g} to {end:g}"><path d="M4 12H176"/>'
+            f'<path class="floor" d="M{at["floor"]} 2V22"/>{between}<circle cx="{at["value"]}" cy="12" r="4"/></svg>'
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,23 +129,26 @@ def standings(results: Path) -> list[SystemStanding]:
         reached = [float(line[measure.value]) for line in trivial if line[measure.value]]
         for line in (line for line in lines if line not in trivial):
             prefix = f"{measure.value}_" if f"{measure.value}_low" in line else ""
-            numbers = [line[measure.value], line[f"{prefix}low"], line[f"{prefix}high"]]
-            if "" not in [*numbers, line["n"]] and int(line["n"]) >= LEAST:
-                floor = measure.floor if isinstance(measure.floor, float) else float(line[str(measure.floor)])
-                floor = max([floor, *reached])
-                value, low, high = map(float, numbers)
+            low, high = (float(line[at]) if line[at] else None for at in (f"{prefix}low", f"{prefix}high"))
+            if line[measure.value] and int(line[measure.rows] or 0) >= LEAST:
+                floor = measure.floor if isinstance(measure.floor, float) else float(line[measure.floor])
+                about = (measure.system, measure.what, line[measure.name], float(line[measure.value]), low, high)
                 measured.append(
-                    SystemStanding(measure.system, measure.what, line[measure.name], value, low, high, line["n"], floor)
+                    SystemStanding(*about, n=line[measure.rows], floor=max([floor, *reached]), ends=measure.ends)
                 )
     return measured
 
 
 def page(results: Path, files: Sequence[Path], pages: Sequence[Rule], benchmarks: Path, facts: Told) -> str:
     """Return the page of the folder `results`; `files` are all that the run made, `pages` says what they are."""
-    sections, contents = [], {"report": "An error report", "floors": "Which systems are above their floor"}
+    sections, measured, contents = (
+        [],
+        standings(results),
+        {"report": "An error report", "floors": "Which systems are above their floor"},
+    )
     for folders, (title, about) in SYSTEMS.items():
         if of := [file for file in files if file.relative_to(results).parts[0] in folders]:
-            sections.append(_section(results, folders[0], title, about, _entries(results, of, pages)))
+            sections.append(_section(results, folders[0], title, about, _entries(results, of, pages), measured))
             contents[folders[0]] = title
     contents["times"] = "How long it took"
     style = (ASSETS / "index.css").read_text(encoding="utf-8")
@@ -132,7 +158,7 @@ def page(results: Path, files: Sequence[Path], pages: Sequence[Rule], benchmarks
         "run": facts.run,
         "contents": " · ".join(f'<a href="#{at}">{html.escape(title)}</a>' for at, title in contents.items()),
         "report": facts.report,
-        "standing": _standing_part(standings(results), facts.documents),
+        "standing": _standing_part(measured, facts.documents),
         "sections": "\n".join(sections),
         "times": _times(job_seconds(benchmarks)),
     }
@@ -156,11 +182,20 @@ def _entries(results: Path, files: Sequence[Path], pages: Sequence[Rule]) -> dic
         folder = file.parent.relative_to(results)
         if file.name == "manifest.json" and folder.parts[0] == "published":
             entries[f"data set, {folder.name}"] = ("As others get it.", [folder, folder / "README.md"])
+        elif file.name == "manifest.json" and folder.parts[0] == "adapters":
+            entries["adapter, " + "/".join(folder.parts[1:])] = ("Trained weights.", [folder])
     return entries
 
 
-def _section(results: Path, at: str, title: str, about: str, entries: Mapping[str, tuple[str, list[Path]]]) -> str:
-    pictures, listed = [], []
+def _section(
+    results: Path,
+    at: str,
+    title: str,
+    about: str,
+    entries: Mapping[str, tuple[str, list[Path]]],
+    measured: Sequence[SystemStanding],
+) -> str:
+    pictures, listed, before = [], [], ""
     for name, (caption, files) in entries.items():
         links = " · ".join(f'<a href="{html.escape(str(file))}">{_kind(file)}</a>' for file in files)
         picture = next((results / file for file in files if file.suffix == ".svg"), None)
@@ -168,13 +203,20 @@ def _section(results: Path, at: str, title: str, about: str, entries: Mapping[st
             pictures.append((name, _words(caption), links, picture))
         else:
             first = _words(re.split(r"\.?\s*$|\.\s|[;:]\s(?![^(]*\))", caption)[0])
-            why = " Not drawn: too few rows." if picture else ""
-            listed.append(f"<li><b>{html.escape(name)}</b> {links}<br><span>{first}.{why}</span></li>")
+            words = f"{first}." * (first != before) + " Not drawn: too few rows." * bool(picture)
+            listed.append(
+                f"<li><b>{html.escape(name)}</b> {links}" + f"<br><span>{words}</span>" * bool(words) + "</li>"
+            )
+            before = first
     drawn_parts = "".join(
         f'<figure><div class="wide"><img alt="{html.escape(name)}" src="{_inside(picture)}"></div>'
         f"<figcaption><b>{html.escape(name)}</b> {caption} {links}</figcaption></figure>"
         for name, caption, links, picture in pictures
     )
+    if not pictures and any("Not drawn" in entry for entry in listed):
+        drawn_parts = f"<p>Fewer than {LEAST} rows are behind each cell of its figures: none is drawn.</p>"
+    if own := [each for each in measured if title.startswith(each.system) and not pictures]:
+        drawn_parts += _standing_table(own)
     return (
         f'<section id="{at}"><h2>{html.escape(title)}</h2><p>{html.escape(about)}</p>{drawn_parts}'
         f"<details><summary>Tables and pages: {len(listed)}</summary><ul>{''.join(listed)}</ul></details></section>"
@@ -194,22 +236,29 @@ def _words(caption: str) -> str:
     return re.sub(r"``(.+?)``", r"<code>\1</code>", html.escape(" ".join(caption.split())))
 
 
-def _standing_part(measured: Sequence[SystemStanding], documents: str) -> str:
+def _standing_table(measured: Sequence[SystemStanding]) -> str:
+    verdicts = {True: "✓ above", False: "not above", None: "too few items"}
     rows = "".join(
-        f'<tr class="{"above" if each.above else "below"}"><td>{"✓ above" if each.above else "not above"}</td>'
-        f"<td><b>{html.escape(each.system)}</b> {html.escape(each.name)}<br><span>{html.escape(each.what)}</span></td>"
+        f'<tr class="{"above" if each.above else "below"}"><td>{verdicts[each.above]}</td>'
+        f"<td><b>{html.escape(each.system)}</b> {html.escape(each.name.removeprefix(each.system))}"
+        f"<br><span>{html.escape(each.what)}</span></td><td>{each.drawn()}</td>"
         f"<td>{with_interval(each.value, each.low, each.high)}<br><span>n = {html.escape(each.n)}</span></td>"
         f"<td>{rounded(each.floor)}</td></tr>"
         for each in measured
     )
-    head = "".join(f"<th>{name}</th>" for name in ("", "system", "value [95 %]", "floor"))
+    head = "".join(f"<th>{name}</th>" for name in ("", "system", "", "value [95 %]", "floor"))
+    return f'<div class="wide"><table><tr>{head}</tr>{rows}</table></div>'
+
+
+def _standing_part(measured: Sequence[SystemStanding], documents: str) -> str:
     above = [each.name for each in measured if each.system == "ExCAM" and each.above]
     words = (
-        f"Above what lengths, words or one constant answer reach, of ExCAM's judges here: "
+        "The floor (stroke) is what lengths, words, one constant answer or, for documents, the overlap of question and "
+        f"passages reach. With its whole interval (line) above it, of ExCAM's judges here: "
         f"{html.escape(', '.join(above) or 'none')}. A judge finds the errors against facts that its model knows or "
-        "reads; few rows teach an adapter the form of a report alone."
+        "reads; few rows give wide intervals, and teach an adapter the form of a report alone."
     )
-    return f'<p>{words}</p><div class="wide"><table><tr>{head}</tr>{rows}</table></div>{documents}'
+    return f"<p>{words}</p>{_standing_table(measured)}{documents}"
 
 
 def _times(seconds: Mapping[str, Sequence[tuple[float, float]]]) -> str:

@@ -71,8 +71,13 @@ def report(samples: Iterable[Sample], judged: Iterable[Mapping[str, Any]]) -> st
     )
 
 
-def by_documents(judged: Sequence[Mapping[str, Any]], about: Mapping[str, Any], floors: Iterable[Line]) -> str:
-    """Return how many rows the documents decide, and what floors get that read the same; "" if no judge read any."""
+def by_documents(
+    judged: Sequence[Mapping[str, Any]], about: Mapping[str, Any], floors: Iterable[Line], elsewhere: Iterable[Line]
+) -> str:
+    """Return how many rows the documents decide, and what floors get that read the same; "" if no judge read any.
+
+    `elsewhere` are the rows of docs/results/reading.csv: what the same judge is worth on real rows.
+    """
     if not judged:
         return ""
     decided = [row for row in judged if "because" not in json.loads(row["parts"])]
@@ -83,7 +88,18 @@ def by_documents(judged: Sequence[Mapping[str, Any]], about: Mapping[str, Any], 
     return (
         f"<p><b>documents (words)</b> asks no model. It reads <code>{escape(about['documents'])}</code>, which decides "
         f"{len(decided)} of {len(judged)} rows, {right} rightly; of the others it reports no error "
-        f'(<a href="{page}">every row</a>). Floors that read the same passages: {escape(reached)}.</p>'
+        f'(<a href="{page}">every row</a>). Floors that read the same passages: {escape(reached)}. '
+        f"{_elsewhere(elsewhere)}</p>"
+    )
+
+
+def _elsewhere(measured: Iterable[Line]) -> str:
+    """Return what the judge `words` is worth on English facts of which a passage gives the wrong answer, too."""
+    hard = {line["what"]: line for line in measured if line["topic"] == "hard"}
+    value, above = (hard[f"all | words | scaled accuracy{below}"] for below in ("", f", minus {list(FLOORS)[1]}"))
+    return (
+        f"On {int(value['n']):,} answers from three benchmarks it has {_interval(value, 'value')}, "
+        f'{_interval(above, "value")} above the latter (<a href="../docs/results.md">docs/results.md</a>).'
     )
 
 
