@@ -99,13 +99,13 @@ class SystemStanding:
         """Return a picture as SVG: the scale, the floor's stroke, the interval, and the value's dot."""
         start, end = self.ends
         at = {
-            name: f"{4 + 172 * (min(max(value, start), end) - start) / (end - start):.1f}"
+            name: f"{4 + 142 * (min(max(value, start), end) - start) / (end - start):.1f}"
             for name, value in (("value", self.value), ("low", self.low), ("high", self.high), ("floor", self.floor))
             if value is not None
         }
         between = f'<path class="interval" d="M{at["low"]} 12H{at["high"]}"/>' if "low" in at and "high" in at else ""
         return (
-            f'<svg width="180" height="24" role="img" aria-label="{start:g} to {end:g}"><path d="M4 12H176"/>'
+            f'<svg width="150" height="24" role="img" aria-label="{start:g} to {end:g}"><path d="M4 12H146"/>'
             f'<path class="floor" d="M{at["floor"]} 2V22"/>{between}<circle cx="{at["value"]}" cy="12" r="4"/></svg>'
         )
 
@@ -240,13 +240,13 @@ def _standing_table(measured: Sequence[SystemStanding]) -> str:
     verdicts = {True: "✓ above", False: "not above", None: "too few items"}
     rows = "".join(
         f'<tr class="{"above" if each.above else "below"}"><td>{verdicts[each.above]}</td>'
-        f"<td><b>{html.escape(each.system)}</b> {html.escape(each.name.removeprefix(each.system))}"
-        f"<br><span>{html.escape(each.what)}</span></td><td>{each.drawn()}</td>"
-        f"<td>{with_interval(each.value, each.low, each.high)}<br><span>n = {html.escape(each.n)}</span></td>"
+        f"<td><b>{html.escape(each.system)}</b> {html.escape(each.name.removeprefix(each.system).lstrip(', '))}"
+        f"<br><span>{html.escape(each.what)}</span></td><td>{each.drawn()}"
+        f"<br>{with_interval(each.value, each.low, each.high)} <span>n = {html.escape(each.n)}</span></td>"
         f"<td>{rounded(each.floor)}</td></tr>"
         for each in measured
     )
-    head = "".join(f"<th>{name}</th>" for name in ("", "system", "", "value [95 %]", "floor"))
+    head = "".join(f"<th>{name}</th>" for name in ("", "system", "value [95 %]", "floor"))
     return f'<div class="wide"><table><tr>{head}</tr>{rows}</table></div>'
 
 

@@ -29,7 +29,7 @@ PALETTE = ("#7f3b08", "#b35806", "#eda35b", "#fdcf9c", "#f7f6f4", "#92c5de", "#4
 class Cell:
     """A number with a sign behind it (a letter at most), a short text under it, and a black frame around it.
 
-    Without a value the cell does not exist: it is hatched, "n/a". `n` are the items behind the value, by default those
+    Without a value the cell does not exist: it is empty, "n/a". `n` are the items behind the value, by default those
     of its column: of fewer than ten no number is drawn.
     """
 
@@ -219,16 +219,14 @@ def _label(axes: Axes, rows: Labels, columns: Labels) -> None:
 def _draw_cell(
     axes: Axes, at: tuple[float, float], cell: Cell, text: str, face: tuple[float, ...] | None, *, striped: bool
 ) -> None:
-    """One rectangle with its number and the text below, in the ink with more contrast; without a face: hatched."""
+    """One rectangle with its number and the text below, in the ink with more contrast; without a face: an empty one."""
     from matplotlib.patches import Rectangle
 
     x, y = at
     corner, edge = (x - 0.5, y - 0.5), {"edgecolor": "white", "linewidth": 1.0}
     if face is None:
-        axes.add_patch(Rectangle(corner, 1, 1, facecolor="#f2f2f2", hatch="////", edgecolor="#cfcfcf", linewidth=0))
-        axes.add_patch(Rectangle(corner, 1, 1, fill=False, **edge))
-        plate = {"facecolor": "#f2f2f2", "edgecolor": "none", "pad": 1.2}
-        axes.text(x, y, text, size=FONT - 1, color="#555555", ha="center", va="center", bbox=plate)
+        axes.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor="#cfcfcf", linestyle=":"))
+        axes.text(x, y, text, size=FONT - 1, color="#555555", ha="center", va="center")
         return
     axes.add_patch(Rectangle(corner, 1, 1, facecolor=face, **edge))
     ink = _ink(face)
