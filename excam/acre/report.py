@@ -115,7 +115,7 @@ def cult_eval_table_3(sources: AcreFiles, files: TableFiles, seed: int) -> None:
 
 
 @step(
-    version=6,
+    version=7,
     result="results/cult_eval/table-5",
     inputs={**STUDY, "printed": "excam/acre/paper/table-5.csv"},
     optional=["scores", "measured", "judged"],

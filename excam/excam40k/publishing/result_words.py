@@ -32,7 +32,8 @@ def run(about: Mapping[str, Any], rows: int, audits: str) -> str:
         text += (
             "<p><b>The rows are few and were written for this repository.</b> Their numbers say that everything works, "
             "and nothing about a method; what was measured on real rows is in "
-            '<a href="../docs/results.md">docs/results.md</a>.</p>'
+            '<a href="../docs/results.md">docs/results.md</a>, what the paper\'s size costs in '
+            '<a href="../docs/workflow.md">docs/workflow.md</a>.</p>'
         )
     verdict = audits.partition("\n")[0].replace("*", "")
     if verdict:
