@@ -9,16 +9,16 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from excam.core import offline
 from excam.core.release import VERSION
-from excam.error_reports.records import CulturalError, Report, Sample, Unreadable, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from excam.error_reports.records import CulturalError, Report, Sample, Unreadable, Verdict
     from excam.scoring.agreement import Combine
     from excam.scoring.ensemble import Ensemble
     from excam.scoring.metric import Metric
@@ -29,6 +29,15 @@ __all__ = ["CulturalError", "Report", "Sample", "Unreadable", "Verdict", "__vers
 
 if offline.is_on():
     offline.switch_on(os.environ[offline.NAME])
+
+
+def __getattr__(name: str) -> Any:
+    """Import records when they are used: `excam --help` needs none."""
+    if name not in __all__:
+        raise AttributeError(f"module 'excam' has no attribute {name!r}")
+    from excam.error_reports import records
+
+    return getattr(records, name)
 
 
 def load(

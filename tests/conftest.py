@@ -1,5 +1,6 @@
 """What all tests share: a cache that goes with them, complete files for workers of `pytest -n`, a browser."""
 
+import gc
 import os
 import sys
 from collections import Counter
@@ -51,6 +52,7 @@ hypothesis.settings.load_profile("usual")
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # with it, each of some thousand processes compiles what it imports
 sys.dont_write_bytecode = False
+gc.disable()  # thousands of tests are collected, and none of them is garbage
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is loaded: each worker has a core
 
@@ -90,6 +92,11 @@ def pytest_collection_modifyitems(config, items):
     kept = (items if day == "all" else variants.of_day(items, int(day)))[part - 1 :: parts]
     config.hook.pytest_deselected(items=list(set(items) - set(kept)))
     items[:] = kept
+
+
+def pytest_collection_finish():
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter):

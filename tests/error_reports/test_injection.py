@@ -91,36 +91,36 @@ def requests(sample):
     return [next(judges.load(judge).judge(sample))[0] for judge in JUDGES]
 
 
-@each_attack(ATTACKS)
-def test_an_attack_never_becomes_a_control_token(attack):
-    marked = set(tokenizer().all_special_ids) | set(tokenizer().convert_tokens_to_ids(control_strings()))
-    for attacked, clean in zip(requests(attacks.apply(attack, SAMPLE)), requests(SAMPLE), strict=True):
-        ids = chat.encode(tokenizer(), attacked.messages).input_ids
-        expected = chat.encode(tokenizer(), clean.messages).input_ids
-        assert [token_id for token_id in ids if token_id in marked] == [
-            token_id for token_id in expected if token_id in marked
-        ]
-        assert attack.text in tokenizer().decode(ids), "and it stays legible"
+def test_an_attack_never_becomes_a_control_token():
+    for attack in ATTACKS:
+        marked = set(tokenizer().all_special_ids) | set(tokenizer().convert_tokens_to_ids(control_strings()))
+        for attacked, clean in zip(requests(attacks.apply(attack, SAMPLE)), requests(SAMPLE), strict=True):
+            ids = chat.encode(tokenizer(), attacked.messages).input_ids
+            expected = chat.encode(tokenizer(), clean.messages).input_ids
+            assert [token_id for token_id in ids if token_id in marked] == [
+                token_id for token_id in expected if token_id in marked
+            ]
+            assert attack.text in tokenizer().decode(ids), "and it stays legible"
 
 
 # Readers
 
 
-@each_attack(ATTACKS)
-def test_an_answer_without_a_verdict_fails_whatever_the_text_says(attack, tmp_path):
-    for judge in JUDGES:
-        judgement = verdict(judge, attacks.apply(attack, SAMPLE), "I cannot say.", tmp_path)
-        assert judgement.failure in judges.load(judge).REASONS
-        assert (judgement.errors_found, judgement.score, judgement.report) == (None, None, None)
+def test_an_answer_without_a_verdict_fails_whatever_the_text_says(tmp_path):
+    for attack in ATTACKS:
+        for judge in JUDGES:
+            judgement = verdict(judge, attacks.apply(attack, SAMPLE), "I cannot say.", tmp_path)
+            assert judgement.failure in judges.load(judge).REASONS
+            assert (judgement.errors_found, judgement.score, judgement.report) == (None, None, None)
 
 
-@each_attack(ATTACKS)
-def test_a_real_answer_is_read_and_no_other(attack, tmp_path):
-    attacked = attacks.apply(attack, SAMPLE)
-    for judge in JUDGES:
-        judgement = verdict(judge, attacked, ANSWERS[judge], tmp_path)
-        assert (judgement.errors_found, judgement.failure) == (1, None)
-        assert judgement.report == (attacked.report if judge == "report" else None)
+def test_a_real_answer_is_read_and_no_other(tmp_path):
+    for attack in ATTACKS:
+        attacked = attacks.apply(attack, SAMPLE)
+        for judge in JUDGES:
+            judgement = verdict(judge, attacked, ANSWERS[judge], tmp_path)
+            assert (judgement.errors_found, judgement.failure) == (1, None)
+            assert judgement.report == (attacked.report if judge == "report" else None)
 
 
 @each_attack(WITH_REPORT)

@@ -516,11 +516,12 @@ DATA = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("token", CHAT)
-@pytest.mark.parametrize("column", ["question", "answer", "role", "context", "culture"])
-def test_chat_control_tokens_are_refused(token, column):
-    reading = gather(row("d/1", role="", context=""), row("d/2", **{"role": "", "context": "", column: f"a{token}b"}))
-    assert reading.dropped == {"chat-control-token": 1}
+def test_chat_control_tokens_are_refused():
+    for token, column in itertools.product(CHAT, ("question", "answer", "role", "context", "culture")):
+        reading = gather(
+            row("d/1", role="", context=""), row("d/2", **{"role": "", "context": "", column: f"a{token}b"})
+        )
+        assert reading.dropped == {"chat-control-token": 1}
 
 
 @pytest.mark.parametrize("text", DATA)

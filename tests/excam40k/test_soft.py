@@ -183,13 +183,13 @@ MALFORMED = Path(__file__).parents[1] / "fixtures" / "malformed" / "generator.js
 ROWS = [json.loads(line) for line in MALFORMED.read_text(encoding="utf-8").splitlines()]
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])
-def test_the_corpus(row):
-    said = generator.read(row["text"])
-    if isinstance(row["expected"], str):
-        assert said == Unreadable(row["expected"], row["text"])
-    else:
-        assert astuple(said) == tuple(row["expected"])
+def test_the_corpus():
+    for row in ROWS:
+        said = generator.read(row["text"])
+        if isinstance(row["expected"], str):
+            assert said == Unreadable(row["expected"], row["text"])
+        else:
+            assert astuple(said) == tuple(row["expected"])
 
 
 def test_the_corpus_covers_the_reasons():

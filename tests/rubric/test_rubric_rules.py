@@ -56,15 +56,15 @@ def draft(case) -> Draft:
     return Draft(*map(int, case["draft"]), overall, "Because it is so." if sentence else "", SHORT.get(edge, ""))
 
 
-@pytest.mark.parametrize("case", TABLE, ids=lambda case: "-".join(filter(None, list(case.values())[:5])))
-def test_the_truth_table(case):
-    settled = settle(draft(case), findings(case["findings"]), response(case["task"]), RUBRIC)
-    assert "".join(str(settled.scores[name]) for name in DIMENSIONS) == case["scores"]
-    assert (settled.base, settled.scores["overall"]) == (int(case["base"]), int(case["final"]))
-    assert {cap.rule for cap in settled.caps} == {SHORT[name] for name in case["rules"].split()}
-    assert set(settled.undecidable) == {SHORT[name] for name in case["undecidable"].split()}
-    assert len(settled.breaches) == len(settled.caps)
-    assert not any("\n" in line for line in settled.breaches)
+def test_the_truth_table():
+    for case in TABLE:
+        settled = settle(draft(case), findings(case["findings"]), response(case["task"]), RUBRIC)
+        assert "".join(str(settled.scores[name]) for name in DIMENSIONS) == case["scores"]
+        assert (settled.base, settled.scores["overall"]) == (int(case["base"]), int(case["final"]))
+        assert {cap.rule for cap in settled.caps} == {SHORT[name] for name in case["rules"].split()}
+        assert set(settled.undecidable) == {SHORT[name] for name in case["undecidable"].split()}
+        assert len(settled.breaches) == len(settled.caps)
+        assert not any("\n" in line for line in settled.breaches)
 
 
 def test_a_deduction_is_made_once_and_a_recorded_one_is_believed():
