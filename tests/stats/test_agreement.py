@@ -12,6 +12,7 @@ from one_line_errors import line_of
 
 from excam.core.exceptions import InputInvalid
 from excam.stats import agreement
+from excam.stats.agreement import _alpha_of_numbers
 
 # Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability", part D: 4 observers, 12 units; nominal alpha .743
 OBSERVERS = ("123321412...", "1233224125.3", ".3332342251.", "12332441251.")
@@ -158,3 +159,7 @@ def test_cohens_kappa_is_that_of_statsmodels():
     assert made.low < made.value < made.high
     assert (made.n, made.ratings) == (50, 100)
     assert agreement.cohens_kappa([("a", "a")] * 3, 0).value is None
+
+
+def test_alpha_of_equal_numbers_is_undefined():
+    assert np.isnan(_alpha_of_numbers(np.array([[0.0], [4.0], [12.0], [36.0]]))).all()

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from excam.stats import Icc, icc21, icc_of_mean
+from excam.stats.icc import _icc_of_sums
 
 # 1979, table 2
 SHROUT_AND_FLEISS = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
@@ -39,3 +40,9 @@ def test_no_table_of_small_numbers_warns_or_raises():
                 icc = icc21(np.reshape(cells, shape).astype(float))
                 assert (icc.low is None) == (icc.high is None)
     assert icc21([[1, 2], [2, 1], [1, 2], [2, 1]]) == Icc(-2.0, None, None, 4)
+
+
+def test_the_icc_of_a_draws_sums_is_that_of_its_table():
+    table = np.array(SHROUT_AND_FLEISS, dtype=float)
+    sums = [*table.sum(axis=0), np.square(table).sum(), np.square(table.sum(axis=1)).sum(), len(table)]
+    assert _icc_of_sums(np.array(sums)[:, None])[0] == pytest.approx(icc21(table).value)

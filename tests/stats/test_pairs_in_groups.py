@@ -5,13 +5,14 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 from one_line_errors import line_of
+from sklearn.feature_extraction.text import TfidfVectorizer
 
 from excam.core.exceptions import InputInvalid
 from excam.stats import bootstrap, correlation
 from excam.stats.clusters import by_content, cluster_numbers, content_keys
 from excam.stats.grouped_pairs import GroupedPairs
 from excam.stats.system_level import better_p_values, system_level
-from excam.stats.words_regression import predictions_from_words, words
+from excam.stats.words_regression import _bags, predictions_from_words, words
 
 
 def listed(gold, scores, groups, weights):
@@ -150,3 +151,10 @@ def test_words_are_learnt_from_other_groups_only():
     assert words("Größe हिन्दी 日本 x1") == ["grösse", "हिन्दी", "日", "本", "x1"]
     marked = ("தமிழ்", "العَرَبِيَّة", "naïve", "e\u0301tat", "42")
     assert words(" ".join(marked)) == list(marked), "a mark ends no word"
+
+
+def test_bags_of_words_are_those_of_scikit_learn():
+    texts = ["tea tea with milk", "mate with friends", "tea", "coffee and cake"]
+    peer = TfidfVectorizer(binary=True).fit_transform(texts).toarray()
+    ours = _bags(texts).toarray()
+    assert np.sort(ours, axis=1) == pytest.approx(np.sort(peer, axis=1))
