@@ -11,6 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from excam.core import tables
@@ -60,8 +61,15 @@ MEASURES = (
         *("scaled_accuracy", "trivial_baseline", (-1, 1)),
     ),
     TableMeasure(
-        *("Macaron", "choice in English, % right", "macaron/table-3.csv", {"number": "mc_en"}, "model", "value"),
-        *(25.0, (0, 100)),
+        *("Macaron", "all instances, % right", "macaron/table-3.csv", {"number": "overall"}, "model", "value", 0.0),
+        ends=(0, 100),
+        trivial=("always A and T", "chance"),
+    ),
+    TableMeasure(
+        *("Macaron", "choice in English, % right", "macaron/table-3.csv", {"number": "mc_en"}, "model", "value", 0.0),
+        ends=(0, 100),
+        rows="scenarios",
+        trivial=("always A and T", "chance"),
     ),
     TableMeasure(
         *("Rubric", "ICC of overall scores", "rubric/reliability.csv", {"score": "overall"}, "raters", "icc", 0.0),
@@ -141,14 +149,10 @@ def standings(results: Path) -> list[SystemStanding]:
 
 def page(results: Path, files: Sequence[Path], pages: Sequence[Rule], benchmarks: Path, facts: Told) -> str:
     """Return the page of the folder `results`; `files` are all that the run made, `pages` says what they are."""
-    sections, measured, contents = (
-        [],
-        standings(results),
-        {"report": "An error report", "floors": "Which systems are above their floor"},
-    )
+    sections, contents = [], {"report": "An error report", "floors": "Which systems are above their floor"}
     for folders, (title, about) in SYSTEMS.items():
         if of := [file for file in files if file.relative_to(results).parts[0] in folders]:
-            sections.append(_section(results, folders[0], title, about, _entries(results, of, pages), measured))
+            sections.append(_section(results, folders[0], title, about, _entries(results, of, pages)))
             contents[folders[0]] = title
     contents["times"] = "How long it took"
     style = (ASSETS / "index.css").read_text(encoding="utf-8")
@@ -158,17 +162,23 @@ def page(results: Path, files: Sequence[Path], pages: Sequence[Rule], benchmarks
         "run": facts.run,
         "contents": " · ".join(f'<a href="#{at}">{html.escape(title)}</a>' for at, title in contents.items()),
         "report": facts.report,
-        "standing": _standing_part(measured, facts.documents),
+        "standing": _standing_part(standings(results), facts.documents),
         "sections": "\n".join(sections),
         "times": _times(job_seconds(benchmarks)),
     }
     return fill_template((ASSETS / "index.html").read_text(encoding="utf-8"), values)
 
 
+def _possible(page: Rule, wildcard: re.Match[str]) -> str:
+    """Return a pattern of the values of a wildcard."""
+    values = page.wildcards.get(wildcard[1], "")
+    return "[^/]+" if isinstance(values, str) else f"(?:{'|'.join(map(re.escape, values))})"
+
+
 def _entries(results: Path, files: Sequence[Path], pages: Sequence[Rule]) -> dict[str, tuple[str, list[Path]]]:
     """Return caption and files of each entry by its name: those of one page, or of one name, are one entry."""
     patterns = [
-        (re.compile(re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(declared))), page.caption)
+        (re.compile(re.sub(r"\\\{(\w+)\\\}", partial(_possible, page), re.escape(declared))), page.caption)
         for page in sorted(pages, key=lambda page: len(page.axes))  # a path without wildcards says most
         for paths in page.files.values()
         for declared in paths
@@ -187,14 +197,7 @@ def _entries(results: Path, files: Sequence[Path], pages: Sequence[Rule]) -> dic
     return entries
 
 
-def _section(
-    results: Path,
-    at: str,
-    title: str,
-    about: str,
-    entries: Mapping[str, tuple[str, list[Path]]],
-    measured: Sequence[SystemStanding],
-) -> str:
+def _section(results: Path, at: str, title: str, about: str, entries: Mapping[str, tuple[str, list[Path]]]) -> str:
     pictures, listed, before = [], [], ""
     for name, (caption, files) in entries.items():
         links = " · ".join(f'<a href="{html.escape(str(file))}">{_kind(file)}</a>' for file in files)
@@ -203,7 +206,7 @@ def _section(
             pictures.append((name, _words(caption), links, picture))
         else:
             first = _words(re.split(r"\.?\s*$|\.\s|[;:]\s(?![^(]*\))", caption)[0])
-            words = f"{first}." * (first != before) + " Not drawn: too few rows." * bool(picture)
+            words = f"{first}." * (first not in ("", before)) + " Not drawn: too few rows." * bool(picture)
             listed.append(
                 f"<li><b>{html.escape(name)}</b> {links}" + f"<br><span>{words}</span>" * bool(words) + "</li>"
             )
@@ -215,8 +218,8 @@ def _section(
     )
     if not pictures and any("Not drawn" in entry for entry in listed):
         drawn_parts = f"<p>Fewer than {LEAST} rows are behind each cell of its figures: none is drawn.</p>"
-    if own := [each for each in measured if title.startswith(each.system) and not pictures]:
-        drawn_parts += _standing_table(own)
+    elif not pictures and at in ("rubric", "calmqa"):
+        drawn_parts = '<p>Its numbers are drawn <a href="#floors">above</a>.</p>'
     return (
         f'<section id="{at}"><h2>{html.escape(title)}</h2><p>{html.escape(about)}</p>{drawn_parts}'
         f"<details><summary>Tables and pages: {len(listed)}</summary><ul>{''.join(listed)}</ul></details></section>"
@@ -236,29 +239,24 @@ def _words(caption: str) -> str:
     return re.sub(r"``(.+?)``", r"<code>\1</code>", html.escape(" ".join(caption.split())))
 
 
-def _standing_table(measured: Sequence[SystemStanding]) -> str:
-    verdicts = {True: "✓ above", False: "not above", None: "too few items"}
+def _standing_part(measured: Sequence[SystemStanding], documents: str) -> str:
+    verdicts = {True: "✓ above", False: "not above", None: "no interval"}
     rows = "".join(
-        f'<tr class="{"above" if each.above else "below"}"><td>{verdicts[each.above]}</td>'
-        f"<td><b>{html.escape(each.system)}</b> {html.escape(each.name.removeprefix(each.system).lstrip(', '))}"
-        f"<br><span>{html.escape(each.what)}</span></td><td>{each.drawn()}"
-        f"<br>{with_interval(each.value, each.low, each.high)} <span>n = {html.escape(each.n)}</span></td>"
-        f"<td>{rounded(each.floor)}</td></tr>"
+        f'<tr class="{"above" if each.above else "below"}"><td><b>{html.escape(each.system)}</b> '
+        f"{html.escape(each.name.removeprefix(each.system).lstrip(', '))}<br><span>{html.escape(each.what)}</span></td>"
+        f"<td>{each.drawn()}<br>{with_interval(each.value, each.low, each.high)} <span>n = {html.escape(each.n)}; "
+        f"floor {rounded(each.floor)}: {verdicts[each.above]}</span></td></tr>"
         for each in measured
     )
-    head = "".join(f"<th>{name}</th>" for name in ("", "system", "value [95 %]", "floor"))
-    return f'<div class="wide"><table><tr>{head}</tr>{rows}</table></div>'
-
-
-def _standing_part(measured: Sequence[SystemStanding], documents: str) -> str:
-    above = [each.name for each in measured if each.system == "ExCAM" and each.above]
+    above = ", ".join(each.name for each in measured if each.system == "ExCAM" and each.above)
     words = (
-        "The floor (stroke) is what lengths, words, one constant answer or, for documents, the overlap of question and "
-        f"passages reach. With its whole interval (line) above it, of ExCAM's judges here: "
-        f"{html.escape(', '.join(above) or 'none')}. A judge finds the errors against facts that its model knows or "
-        "reads; few rows give wide intervals, and teach an adapter the form of a report alone."
+        "The floor (red) is what reads nothing: lengths, words, one constant answer; for documents, it is also the "
+        "overlap of question and passages. A system is above it if its whole 95 % interval (blue) is. "
+        f"ExCAM's judges above their floor: {html.escape(above) or 'none'}. They find errors by facts that their model "
+        "knows or reads: a few rows of training teach the form of a report, no facts, and few test rows give wide "
+        "intervals."
     )
-    return f"<p>{words}</p>{_standing_table(measured)}{documents}"
+    return f'<p>{words}</p><div class="wide"><table>{rows}</table></div>{documents}'
 
 
 def _times(seconds: Mapping[str, Sequence[tuple[float, float]]]) -> str:
@@ -274,7 +272,10 @@ def _times(seconds: Mapping[str, Sequence[tuple[float, float]]]) -> str:
             f"<tr><td>{html.escape(title)}</td><td>{sum(map(len, rules.values()))}</td>"
             f"<td>{_wall(rules.values()) / 60:.1f}</td><td>{longest} ({_wall([rules[longest]]) / 60:.1f})</td></tr>"
         )
-    head = "".join(f"<th>{name}</th>" for name in ("part", "jobs", "minutes", "the longest"))
+    rows.append(
+        f"<tr><td>all</td><td>{sum(map(len, seconds.values()))}</td><td>{_wall(seconds.values()) / 60:.1f}</td></tr>"
+    )
+    head = "".join(f"<th>{name}</th>" for name in ("part", "jobs", "minutes", "most of it"))
     return f'<div class="wide"><table><tr>{head}</tr>{"".join(rows)}</table></div>' if rows else "<p>Not recorded.</p>"
 
 

@@ -63,7 +63,7 @@ def test_captions_are_texts(results):
 
 def test_a_system_is_above_its_floor_with_its_whole_interval(results):
     assert [each.above for each in standings(results)] == [False]
-    assert "of ExCAM's judges here: none." in page(results, files(results), [FIGURE], Path("b"), TOLD)
+    assert "above their floor: none." in page(results, files(results), [FIGURE], Path("b"), TOLD)
     Path("results/paper/above.csv").replace("results/paper/figure-3.csv")
     assert [each.above for each in standings(results)] == [True]
     assert "✓ above" in page(results, files(results), [FIGURE], Path("b"), TOLD)

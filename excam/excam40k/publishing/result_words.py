@@ -12,7 +12,7 @@ from excam.error_reports.record_files import report_from_json
 from excam.error_reports.records import Sample
 from excam.excam40k.publishing.about import title
 from excam.excam40k.publishing.examples import mark_errors, shortest
-from excam.pages.markdown import with_interval
+from excam.pages.markdown import rounded, with_interval
 
 Line = Mapping[str, str]
 
@@ -24,8 +24,8 @@ def run(about: Mapping[str, Any], rows: int, audits: str) -> str:
     models = f"Models asked as they are: {escape(', '.join(about['models']))}. " if about["models"] else ""
     text = (
         f"<p>Questions of {len(about['datasets'])} benchmarks ({names}) became instructions with right and wrong "
-        f"answers. Judges said of {rows:,} test answers whether they have a cultural error, and where. Adapters that "
-        f"learnt it from the other rows: {adapters}. {models}"
+        f"answers. Judges said of {rows:,} test answers whether they have a cultural error, and where. Adapters "
+        f"trained on the other rows (model, rows): {adapters}. {models}"
         f"Errors in long texts were written by the generator <code>{escape(about['generator'])}</code>.</p>"
     )
     if about["small"]:
@@ -38,8 +38,9 @@ def run(about: Mapping[str, Any], rows: int, audits: str) -> str:
     verdict = audits.partition("\n")[0].replace("*", "")
     if verdict:
         text += (
-            "<p>Is it right? <code>excam audit</code> proves that every file is what its job wrote. The data set's "
-            f'audits: <a href="audits/summary.md">{escape(verdict)}</a>.</p>'
+            "<p>Is it right? <code>excam audit</code> compares every file with what its job wrote "
+            '(<a href="../docs/auditing.md">how</a>). The checks of the data set: '
+            f'<a href="audits/summary.md">{escape(verdict)}</a> (not decidable: too few rows).</p>'
         )
     data = "published/all"
     return text + f'<p>The data set: <a href="{data}">{data}</a>, <a href="{data}/README.md">its card</a>.</p>'
@@ -61,11 +62,11 @@ def report(samples: Iterable[Sample], judged: Iterable[Mapping[str, Any]]) -> st
         by = "What <i>documents (words)</i> wrote, without a model"
         right = ", ".join(error.span for error in sample.report.errors)
         passages = " ".join(json.loads(row["parts"])["passages"])
-        read = f"It read: {escape(passages)} The right report marks: {escape(right)}. "
+        read = f"It read: {escape(passages)} The gold report marks: {escape(right)}. "
     marked = mark_errors(sample.output, "output", example.errors, "<mark>{}</mark>", escape)
     errors = "; ".join(f"{escape(error.span)}: {error.severity}, {escape(error.type)}" for error in example.errors)
     return (
-        f"<p>{by}, about a test row ({title(sample.dataset)}). Score {score:g}.</p><blockquote>"
+        f"<p>{by}, about a test row ({title(sample.dataset)}). Score {rounded(score)}; 0 is no error.</p><blockquote>"
         f"<p>{escape(sample.instruction)}</p><p>{marked}</p><p><small>{errors}. "
         f"{escape(example.explanation)}</small></p></blockquote><p>{read}What the judges of this run wrote about every "
         "row: the pages to browse below, <i>judged-rows</i>.</p>"
@@ -95,13 +96,15 @@ def by_documents(
 
 
 def _elsewhere(measured: Iterable[Line]) -> str:
-    """Return what the judge `words` is worth on English facts of which a passage gives the wrong answer, too."""
-    hard = {line["what"]: line for line in measured if line["topic"] == "hard"}
-    value, above = (hard[f"all | words | scaled accuracy{below}"] for below in ("", f", minus {list(FLOORS)[1]}"))
-    return (
-        f"On {int(value['n']):,} answers from three benchmarks it has {_interval(value, 'value')}, "
-        f'{_interval(above, "value")} above the latter (<a href="../docs/results.md">docs/results.md</a>).'
+    """Return what the judge `words` is worth where a passage gives the wrong answer, too, and where none does."""
+    lines = {(line["topic"], line["what"]): line for line in measured}
+    names = {"hard": "where a passage gives the wrong answer for another country", "easy": "where none gives it"}
+    found = "; ".join(
+        f"{words} {_interval(lines[topic, 'all | words | scaled accuracy'], 'value')}, minus such a floor "
+        f"{_interval(lines[topic, f'all | words | scaled accuracy, minus {list(FLOORS)[1]}'], 'value')}"
+        for topic, words in names.items()
     )
+    return f'With facts of three benchmarks in written passages it has {found} (<a href="../docs/results.md">more</a>).'
 
 
 def _interval(line: Line, column: str) -> str:
