@@ -1,6 +1,7 @@
 """Agreement of raters about any form: numbers by hand, who counts, and what a leader reads."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -8,7 +9,7 @@ from annotation_server_process import command, made, written
 
 from excam.annotation import campaign, exchange, form, page
 from excam.annotation.adjudication import in_words
-from excam.annotation.agreement import excerpt, study
+from excam.annotation.agreement import _likeness, excerpt, study
 from excam.annotation.answers import Answer
 from excam.annotation.store import Store
 
@@ -125,6 +126,21 @@ def test_three_raters_of_unequal_items_get_fleiss_and_a_one_way_icc():
     assert by_name["heard", "alpha (nominal)"][1:] == (4, 11)
     _, by_name = measured([*TWO, *third[:2]])
     assert by_name["heard", "kappa (Fleiss, 3 raters)"][1:] == (2, 6), "of two usual numbers of raters the larger"
+
+
+@pytest.mark.parametrize(
+    ("kind", "first", "second", "alike"),
+    [
+        ("scale", 2, 4, 0.5),
+        ("span", [[0, 4, "odd"]], [[2, 6, "odd"]], 0.5),
+        ("span", [], [], 1),
+        ("span", [[0, 4, "odd"]], [], 0),
+        ("order", ["a"], ["a"], 1),
+        ("order", ["a", "b", "c"], ["a", "c", "b"], 2 / 3),
+    ],
+)
+def test_how_alike_two_answers_are(kind, first, second, alike):
+    assert _likeness(SimpleNamespace(kind=kind), 4, first, second) == pytest.approx(alike)
 
 
 def test_a_text_of_eighty_characters_is_shown_whole():

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from json_lines import write_rows
@@ -366,3 +367,10 @@ def test_a_crossing_that_cannot_be_made():
             config.load(
                 base | {"crossing": {"metrics": metrics} | ({"sets": ["rubric"]} if bleu in metrics.values() else {})}
             )
+
+
+def test_what_a_rater_copied_stands_behind_the_scores():
+    found = SimpleNamespace(stereotype_phrase="always", false_claim="")
+    rating = SimpleNamespace(rater="eva", scores={"accuracy": 3}, flags=("tone",), findings=found)
+    assert rows._rating(rating) == "eva: accuracy 3; tone; always"
+    assert rows._rating(SimpleNamespace(**{**vars(rating), "flags": ()})) == "eva: accuracy 3; always"

@@ -504,10 +504,10 @@ def gains(**gain):
 
 def test_the_option_that_gains_most_is_the_expected_one():
     asked = replace(SAMPLE, instruction="Which? Option A: christmas Option C: lunar new year")
-    verdict, _ = drive(likelihood.judge(replace(asked, output="Option A: christmas")), gains(lunar=3.0, christmas=1.0))
+    verdict, _ = drive(likelihood.judge(replace(asked, output="Option A: christmas")), gains(lunar=1.5, christmas=1.0))
     assert [error.span for error in verdict.report.errors] == ["christmas"]
     assert verdict.parts["expected"] == "lunar new year"
-    assert verdict.parts["margin"] == pytest.approx(-2.0)
+    assert verdict.parts["margin"] == pytest.approx(-0.5)
 
 
 @pytest.mark.parametrize(
