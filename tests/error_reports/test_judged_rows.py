@@ -74,6 +74,11 @@ def five(tmp_path):
 # --- rows
 
 
+def test_a_text_that_cannot_be_encoded_is_written_as_escapes(tmp_path):
+    judged, _ = frames(tmp_path, [sample(1)], [verdict(parts={"expected": "\ud800"}, thinking="\ud800")])
+    assert (judged["parts"][0], judged["thinking"][0]) == ('{"expected": "\\ud800"}', "?")
+
+
 def test_outcome_is_that_of_signal_detection():
     table = {(True, 2): "hit", (True, 0): "miss", (False, 1): "false alarm", (False, 0): "correct rejection"}
     assert {key: rows.outcome(*key) for key in table} == table

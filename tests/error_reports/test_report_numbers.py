@@ -67,6 +67,7 @@ def test_drafts_in_the_thinking(monkeypatch):
     assert not report._reasoning_splits_report(f"{CLEAN}, I think</think>")
     assert report._reasoning_splits_report(f"{CLEAN} {CLEAN}</think>")
     assert report._reasoning_splits_report('Then {"errors": [</think>')
+    assert report._reasoning_splits_report('Then {"errors": [], "errors": []}</think>')
     assert not report._reasoning_splits_report('{"other": [</think>')
     monkeypatch.undo()
     assert [report._reasoning_splits_report(CLEAN * drafts + "</think>") for drafts in (99, 100)] == [False, True]
