@@ -76,7 +76,10 @@ def accuracies(rows: Rows) -> dict[str, float | None]:
 
 
 def estimates(rows: Rows, seed: int = 0) -> dict[str, dict[str, float | None]]:
-    """Return every number of `accuracies` with `value`, and its interval `low` to `high`, both None if undefined."""
+    """Return every number of `accuracies` with `value`, and its interval `low` to `high`, both None if undefined.
+
+    That of a cell has its `n` instances, too.
+    """
     return averages([rows], seed)
 
 
@@ -96,7 +99,10 @@ def averages(systems: Sequence[Rows], seed: int = 0) -> dict[str, dict[str, floa
     numbers = {
         name: bootstrap.estimate(columns, mean_of(statistic), scenarios, seed) for name, statistic in STATISTICS.items()
     }
-    shares = {name: _percent(columns[2 * at], columns[2 * at + 1], scenarios, seed) for at, name in enumerate(CELLS)}
+    shares = {
+        name: {**_percent(columns[2 * at], columns[2 * at + 1], scenarios, seed), "n": int(columns[2 * at + 1].sum())}
+        for at, name in enumerate(CELLS)
+    }
     return numbers | (shares if len(systems) == 1 else {})
 
 

@@ -60,7 +60,7 @@ def table_3(
     for system, system_estimates in zip(systems, estimated, strict=True):
         counted = numbers.counts(system.rows)
         lines += [
-            {"model": system.model, "mode": system.mode, "number": name, **system_estimates[name], **counted}
+            {"model": system.model, "mode": system.mode, "number": name, **counted, **system_estimates[name]}
             for name in STATISTICS
         ]
         cells = [with_interval(system_estimates[name]) for name in SHORT]

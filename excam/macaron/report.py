@@ -39,7 +39,7 @@ def systems(files: AnswerFiles) -> Sequence[System]:
 
 
 @step(
-    version=8,
+    version=9,
     result="results/macaron/table-3",
     inputs={
         **ANSWERS,

@@ -68,7 +68,6 @@ MEASURES = (
     TableMeasure(
         *("Macaron", "choice in English, % right", "macaron/table-3.csv", {"number": "mc_en"}, "model", "value", 0.0),
         ends=(0, 100),
-        rows="scenarios",
         trivial=("always A and T", "chance"),
     ),
     TableMeasure(
@@ -139,7 +138,7 @@ def standings(results: Path) -> list[SystemStanding]:
             prefix = f"{measure.value}_" if f"{measure.value}_low" in line else ""
             low, high = (float(line[at]) if line[at] else None for at in (f"{prefix}low", f"{prefix}high"))
             if line[measure.value] and int(line[measure.rows] or 0) >= LEAST:
-                floor = measure.floor if isinstance(measure.floor, float) else float(line[measure.floor])
+                floor = float(line[measure.floor]) if isinstance(measure.floor, str) else measure.floor
                 about = (measure.system, measure.what, line[measure.name], float(line[measure.value]), low, high)
                 measured.append(
                     SystemStanding(*about, n=line[measure.rows], floor=max([floor, *reached]), ends=measure.ends)
