@@ -99,12 +99,12 @@ def _elsewhere(measured: Iterable[Line]) -> str:
     """Return what the judge `words` is worth where a passage gives the wrong answer, too, and where none does."""
     lines = {(line["topic"], line["what"]): line for line in measured}
     names = {"hard": "where a passage gives the wrong answer for another country", "easy": "where none gives it"}
-    found = "; ".join(
+    values = "; ".join(
         f"{words} {_interval(lines[topic, 'all | words | scaled accuracy'], 'value')}, minus such a floor "
         f"{_interval(lines[topic, f'all | words | scaled accuracy, minus {list(FLOORS)[1]}'], 'value')}"
         for topic, words in names.items()
     )
-    return f'With facts of three benchmarks in written passages it has {found} (<a href="../docs/results.md">more</a>).'
+    return f'With facts of three benchmarks in written passages it has {values} (<a href="../docs/results.md">more</a>).'
 
 
 def _interval(line: Line, column: str) -> str:
