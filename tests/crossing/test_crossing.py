@@ -370,7 +370,7 @@ def test_a_crossing_that_cannot_be_made():
 
 
 def test_what_a_rater_copied_stands_behind_the_scores():
-    found = SimpleNamespace(stereotype_phrase="always", false_claim="")
-    rating = SimpleNamespace(rater="eva", scores={"accuracy": 3}, flags=("tone",), findings=found)
+    findings = SimpleNamespace(stereotype_phrase="always", false_claim="")
+    rating = SimpleNamespace(rater="eva", scores={"accuracy": 3}, flags=("tone",), findings=findings)
     assert rows._rating(rating) == "eva: accuracy 3; tone; always"
     assert rows._rating(SimpleNamespace(**{**vars(rating), "flags": ()})) == "eva: accuracy 3; always"

@@ -529,3 +529,9 @@ def test_multiple_choice_equals_lm_evaluation_harness(folder, tmp_path):
     accuracy = 100 * sum("ABCD"[k] == instance.gold for k, instance in zip(best, asked, strict=True)) / len(asked)
     rows = [{"scenario": instance.scenario, "language": instance.language, "format": "MC", "lang": "EN", "gold": instance.gold, "pred": "ABCD"[mine.index(max(mine))]} for instance, mine in zip(asked, ours, strict=True)]  # fmt: skip
     assert numbers.accuracies(rows)["mc_en"] == pytest.approx(accuracy)
+
+
+def test_chance_at_questions_of_four_and_statements():
+    rows = [{"format": form, "lang": lang} for form, lang in (("MC", "EN"), ("T", "EN"), ("F", "EN"), ("T", "L"))]
+    expected = {("all of them", "EN"): 125 / 3, ("all of them", "L"): 50, ("all of them", "all"): 175 / 4}
+    assert breakdowns._chance(rows, lambda row: ["all of them"]) == pytest.approx(expected)
