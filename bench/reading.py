@@ -1,10 +1,10 @@
-"""What judges with documents are worth, each beside the fair floors on equal rows: those of XQuAD.
+"""What judges with documents are worth, each beside the fair floors on equal rows: those of XQuAD and WiCE.
 
     python -m bench.reading --reading FOLDER --judges words reader --to docs/results/reading.csv
 
-`--reading` has files as `excam.error_reports.reading_rows` reads them. Judges are `words` (no model) and models as
-`excam score --model` takes them. The fair floors of `excam.error_reports.floors` are judges, too. Printed are the
-shares of right answers by what a judge says of dev rows.
+`--reading` has files as `excam.error_reports.reading_rows` reads them, and `wice.dev.jsonl.gz`, a claim a line. Judges
+are `words` (no model) and models as `excam score --model` takes them. The fair floors of `excam.error_reports.floors`
+are judges, too. Printed are the shares of right answers by what a judge says of dev rows.
 
 Of floors a threshold is chosen on the dev rows. Scaled accuracy is 2 * accuracy - 1; a row without a verdict counts as
 half right. Intervals: 95 %, bootstrap over paragraphs; a difference is paired. At equal coverage a floor keeps as many
@@ -14,6 +14,8 @@ of its most certain rows as the judge decides. Speed is by processor time.
 from __future__ import annotations
 
 import argparse
+import gzip
+import json
 import subprocess
 import sys
 import time
@@ -105,7 +107,26 @@ def _other(row: Row, passages: Sequence[str]) -> str:
     return next(text for text in order if row.text not in text and row.expected not in text)
 
 
-SETS: Mapping[str, Callable[[Path], list[Row]]] = {"xquad": xquad, "undecided xquad": undecided}
+def wice(folder: Path) -> list[Row]:
+    """Return claims of Wikipedia with a part of the page that they cite; those supported in part are not right."""
+    with gzip.open(folder / "wice.dev.jsonl.gz", "rt", encoding="utf-8") as stream:
+        claims = [json.loads(line) for line in stream]
+    return [
+        Row(
+            id=f"{claim['meta']['id']}/{number}",
+            group=claim["meta"]["id"],
+            language="English",
+            question="",
+            text=claim["claim"],
+            passages=(" ".join(claim["evidence"]),),
+            right=claim["label"] == "supported",
+        )
+        for number, claim in enumerate(claims)
+    ]
+
+
+SETS: Mapping[str, Callable[[Path], list[Row]]] = {"xquad": xquad, "undecided xquad": undecided, "wice": wice}
+BELOW = {"undecided xquad": (), "wice": FLOORS[:1]}  # the floors of a set: a claim has no question
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +169,8 @@ class Answers:
 def threshold(scores: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
     """Return the threshold with the most right verdicts, the middle of the best ones; right is from it on."""
     known = ~np.isnan(scores)
+    if not known.any():
+        return 0.0
     places = np.unique(np.quantile(scores[known], np.linspace(0, 1, 101)))
     hits = ((scores[known, None] >= places) == right[known, None]).mean(axis=0)
     best = np.flatnonzero(hits >= hits.max() - 1e-12)
@@ -156,7 +179,7 @@ def threshold(scores: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--reading", type=Path, required=True, help="folder of XQuAD")
+    parser.add_argument("--reading", type=Path, required=True, help="folder of XQuAD and WiCE")
     parser.add_argument("--judges", nargs="*", default=["words"])
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
     parser.add_argument("--to", type=Path, required=True)
@@ -164,7 +187,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     made: list[dict[str, Any]] = []
     for name in args.sets:
         rows = SETS[name](args.reading)
-        judges = (*FLOORS, *args.judges) if name == "xquad" else args.judges
+        judges = (*BELOW.get(name, FLOORS), *args.judges)
         answers = {judge: asked(judge, rows) for judge in judges}
         for judge in args.judges:
             print_shares(f"{name}, {judge}", answers[judge])
@@ -252,10 +275,10 @@ def height(name: str, row: Row) -> Judged:
 
 def numbers(name: str, rows: Sequence[Row], answers: Mapping[str, Answers]) -> Iterator[dict[str, Any]]:
     """Yield the numbers of a set: of all its parts together and, of verdicts, of each part."""
-    measure = judging if name == "xquad" else silence
+    measure = {"xquad": judging, "wice": ranking}.get(name, silence)
     languages = list(dict.fromkeys(row.language for row in rows if not row.fit))
-    others = [NOT_ENGLISH] if "English" in languages else []
-    for part in ("all", *others, *languages):
+    of_languages = [NOT_ENGLISH, *languages] if len(languages) > 1 else []
+    for part in ("all", *of_languages):
         of_part = {
             judge: only(own, np.array([not row.fit and _is_in(row, part) for row in own.rows]))
             for judge, own in answers.items()
@@ -306,6 +329,15 @@ def judging(answers: Mapping[str, Answers]) -> Iterator[dict[str, Any]]:
                 columns = [hits * decided, decided, hits_of(below) * kept, kept]
                 apart = bootstrap.estimate(columns, lambda sums: _ratio(sums[:2]) - _ratio(sums[2:]), groups, 0)
                 yield _line(judge, f"right at equal coverage, minus {floor}", apart, int(decided.sum()))
+
+
+def ranking(answers: Mapping[str, Answers]) -> Iterator[dict[str, Any]]:
+    """Yield AUC, and what a judge has more than the floors: of rows of which two thirds are wrong."""
+    for judge, own in answers.items():
+        groups = [row.group for row in own.rows]
+        yield _line(judge, "AUC", auc([own], groups), len(groups))
+        for floor in filter(answers.get, () if judge in FLOORS else FLOORS):
+            yield _line(judge, f"AUC, minus {floor}", auc([own, answers[floor]], groups), len(groups))
 
 
 _ratio = bootstrap.ratio

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from dataclasses import replace
 
 import pytest
@@ -67,3 +69,17 @@ def test_an_unknown_score_is_in_the_middle_of_the_auc():
     nothing = Answers(rows, [Judged(None) for _ in rows])
     groups = [row.group for row in rows]
     assert [reading.auc(each, groups)["value"] for each in ([known], [nothing], [known, nothing])] == [1, 0.5, 0.5]
+
+
+def test_claims_are_ranked_beside_the_floors_they_have(tmp_path):
+    claims = [
+        {"meta": {"id": f"c{at}"}, "claim": "Ann came.", "evidence": ["Ann came."] if at % 2 else ["Bo left."]}
+        | {"label": "supported" if at % 2 else "partially_supported"}
+        for at in range(20)
+    ]
+    with gzip.open(tmp_path / "wice.dev.jsonl.gz", "wt", encoding="utf-8") as stream:
+        stream.writelines(f"{json.dumps(claim)}\n" for claim in claims)
+    rows = reading.wice(tmp_path)
+    lines = numbers("wice", {name: reading.asked(name, rows) for name in (reading.FLOORS[0], "words")})
+    ranked = {what: line["value"] for what, line in lines.items() if "AUC" in what}
+    assert list(ranked.values()) == [1, 0.5, -0.5], "`words` judges no sentence"
