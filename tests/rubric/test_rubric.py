@@ -122,6 +122,7 @@ def test_agreement_of_the_miniature_is_neither_full_nor_none():
         ({"accuracy": 0}, "accuracy: found 0"),
         ({"depth": True}, "depth: found True"),
         ({"depth": None}, "depth: found nothing"),
+        ({"confidence": ...}, "confidence: found nothing; expected a whole number from 1 to 5"),
         ({"rationale_depth": ...}, "rationale_depth: missing; expected 1 or 2 sentences"),
         ({"seconds": ...}, "seconds: found nothing; expected"),
         ({"rationale_depth": "\ud800"}, "rationale_depth: found '\\ud800'; expected text"),
@@ -684,6 +685,8 @@ def test_the_words_of_a_model_are_counted_and_not_refused():
     }
     assert {line["unworded"] for line in counts.values() if line["role"] != "model"} == {None}
     assert counts[rated.rater]["unworded"] == 1
+    cautions = study.cautions(study.study(replace(READ, ratings=(*READ.ratings, rated)), KNOWN, [RUBRIC], 0))
+    assert len([line for line in cautions if "another length than the manual asks" in line.replace("\n", " ")]) == 1
 
 
 def test_the_form_shows_the_workflow_and_what_the_pause_sends_to():
@@ -853,6 +856,7 @@ def test_a_model_that_gives_no_rating_is_counted_and_shown():
     assert "m: 24 of 24" in pages.page(rating_study)
     assert "over responses that all of the raters rated." in study.how(rating_study)
     assert study.interval(-1 / 3, 2 / 3) == "−0.33 to 0.67"
+    assert [study.counted(n) for n in (29, 30)] == ["29*", "30"]
 
 
 def test_agreement_with_a_model_is_held_against_raters_that_read_nothing():
@@ -944,3 +948,12 @@ def test_show_prints_the_manual():
     text = excam("show").stdout
     assert RUBRIC.hash in text
     assert manual.parse(yaml.safe_load(text), "shown").hash == RUBRIC.hash
+
+
+def test_the_phase_of_the_study_stands_before_that_of_the_training():
+    main = [*rated("a", "evaluator", [1, 2, 3, 4]), *rated("b", "validator", [1, 2, 3, 5])]
+    in_phases = [replace(rating, phase="calibration") for rating in main] + main
+    assert list(dict.fromkeys(line.phase for line in quality.reliability(in_phases, RUBRIC, 0))) == [
+        "main",
+        "calibration",
+    ]
