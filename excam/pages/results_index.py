@@ -87,15 +87,13 @@ MEASURES = (
 class SystemStanding:
     """A system's number beside its floor."""
 
-    system: str
-    what: str
+    measure: TableMeasure
     name: str
     value: float
     low: float | None
     high: float | None
     n: str
     floor: float
-    ends: tuple[float, float]
 
     @property
     def above(self) -> bool | None:
@@ -104,7 +102,7 @@ class SystemStanding:
 
     def drawn(self) -> str:
         """Return a picture as SVG: the scale, the floor's stroke, the interval, and the value's dot."""
-        start, end = self.ends
+        start, end = self.measure.ends
         at = {
             name: f"{4 + 142 * (min(max(value, start), end) - start) / (end - start):.1f}"
             for name, value in (("value", self.value), ("low", self.low), ("high", self.high), ("floor", self.floor))
@@ -139,10 +137,8 @@ def standings(results: Path) -> list[SystemStanding]:
             low, high = (float(line[at]) if line[at] else None for at in (f"{prefix}low", f"{prefix}high"))
             if line[measure.value] and int(line[measure.rows] or 0) >= LEAST:
                 floor = float(line[measure.floor]) if isinstance(measure.floor, str) else measure.floor
-                about = (measure.system, measure.what, line[measure.name], float(line[measure.value]), low, high)
-                measured.append(
-                    SystemStanding(*about, n=line[measure.rows], floor=max([floor, *reached]), ends=measure.ends)
-                )
+                numbers = (float(line[measure.value]), low, high, line[measure.rows], max([floor, *reached]))
+                measured.append(SystemStanding(measure, line[measure.name], *numbers))
     return measured
 
 
@@ -241,13 +237,13 @@ def _words(caption: str) -> str:
 def _standing_part(measured: Sequence[SystemStanding], documents: str) -> str:
     verdicts = {True: "✓ above", False: "not above", None: "no interval"}
     rows = "".join(
-        f'<tr class="{"above" if each.above else "below"}"><td><b>{html.escape(each.system)}</b> '
-        f"{html.escape(each.name.removeprefix(each.system).lstrip(', '))}<br><span>{html.escape(each.what)}</span></td>"
+        f'<tr class="{"above" if each.above else "below"}"><td><b>{html.escape(each.measure.system)}</b> '
+        f"{html.escape(each.name.removeprefix(each.measure.system).lstrip(', '))}<br><span>{html.escape(each.measure.what)}</span></td>"
         f"<td>{each.drawn()}<br>{with_interval(each.value, each.low, each.high)} <span>n = {html.escape(each.n)}; "
         f"floor {rounded(each.floor)}: {verdicts[each.above]}</span></td></tr>"
         for each in measured
     )
-    above = ", ".join(each.name for each in measured if each.system == "ExCAM" and each.above)
+    above = ", ".join(each.name for each in measured if each.measure.system == "ExCAM" and each.above)
     words = (
         "The floor (red) is what reads nothing: lengths, words, one constant answer; for documents, it is also the "
         "overlap of question and passages. A system is above it if its whole 95 % interval (blue) is. "

@@ -77,4 +77,6 @@ def test_raters_who_read_nothing_are_the_floor_of_the_others(results):
     ]
     Path("results/rubric").mkdir()
     tables.write_lines(Path("results/rubric/reliability.csv"), list(rows[0]), rows)
-    assert [(each.name, each.floor) for each in standings(results) if each.system == "Rubric"] == [("a and b", 0.9)]
+    assert [(each.name, each.floor) for each in standings(results) if each.measure.system == "Rubric"] == [
+        ("a and b", 0.9)
+    ]

@@ -104,7 +104,9 @@ def _elsewhere(measured: Iterable[Line]) -> str:
         f"{_interval(lines[topic, f'all | words | scaled accuracy, minus {list(FLOORS)[1]}'], 'value')}"
         for topic, words in names.items()
     )
-    return f'With facts of three benchmarks in written passages it has {values} (<a href="../docs/results.md">more</a>).'
+    return (
+        f'With facts of three benchmarks in written passages it has {values} (<a href="../docs/results.md">more</a>).'
+    )
 
 
 def _interval(line: Line, column: str) -> str:
