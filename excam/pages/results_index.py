@@ -238,7 +238,8 @@ def _standing_part(measured: Sequence[SystemStanding], documents: str) -> str:
     verdicts = {True: "✓ above", False: "not above", None: "no interval"}
     rows = "".join(
         f'<tr class="{"above" if each.above else "below"}"><td><b>{html.escape(each.measure.system)}</b> '
-        f"{html.escape(each.name.removeprefix(each.measure.system).lstrip(', '))}<br><span>{html.escape(each.measure.what)}</span></td>"
+        f"{html.escape(each.name.removeprefix(each.measure.system).lstrip(', '))}"
+        f"<br><span>{html.escape(each.measure.what)}</span></td>"
         f"<td>{each.drawn()}<br>{with_interval(each.value, each.low, each.high)} <span>n = {html.escape(each.n)}; "
         f"floor {rounded(each.floor)}: {verdicts[each.above]}</span></td></tr>"
         for each in measured
