@@ -100,7 +100,7 @@ def most_repeats(text: str, tokens: int = TOKENS) -> int:
     ids = _token_ids(text)
     if len(ids) < tokens:
         return 0
-    if len(set(pairwise(ids))) == len(ids) - 1:
+    if tokens > 1 and len(set(pairwise(ids))) == len(ids) - 1:
         return 1  # not even a pair of tokens occurs twice
     return max(Counter(zip(*(ids[at:] for at in range(tokens)), strict=False)).values())
 

@@ -610,7 +610,9 @@ def test_translation_prompts_with_and_without_example():
 def test_candidates_are_spans_of_the_sentence(text, terms, absent, failure):
     sentence = candidates.Sentence("s", ROWS[0].item.source, {"licence": "CC0"})
     extraction = candidates.parse(sentence, completion(text))
-    assert [row["term"] for row in extraction.rows] == terms
+    assert [(row["id"], row["term"]) for row in extraction.rows] == [
+        (f"s/{at}", term) for at, term in enumerate(terms, 1)
+    ]
     assert all(sentence.source[row["source_start"] : row["source_end"]] == row["term"] for row in extraction.rows)
     assert (extraction.absent, extraction.failure) == (absent, failure)
 

@@ -84,6 +84,7 @@ def test_repetition_is_counted_in_tokens_and_times():
     assert surface.repeated("la " * 24), "occurrences may overlap"
     assert not surface.repeated("la " * 23)
     assert surface.most_repeats("short") == 0
+    assert surface.most_repeats("la la la", tokens=1) == 2, "and no pair of tokens twice"
     assert surface.most_repeats("one two three", tokens=3) == 1
     assert surface.most_repeats("one two three one two four", tokens=3) == 1, "pairs of tokens occur twice"
     assert surface.most_repeats("one two three", tokens=4) == 0
