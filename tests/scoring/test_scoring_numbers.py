@@ -3,6 +3,7 @@
 import json
 import math
 from dataclasses import asdict, replace
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -23,10 +24,11 @@ MINOR = replace(MAJOR, severity="minor")
 
 
 def test_the_rows_that_differ_most_come_first():
-    """Differences -5, -5, 5, 0 and -6: the widest first, equal ones by id, no more than asked for."""
+    """Differences -5, -5, 5, 0, -6 and -4: the widest first, equal ones by id, no more than asked for."""
     ours = [judged("4", MAJOR), judged("2", MAJOR), judged("3"), judged("1"), judged("5", MAJOR, MINOR)]
     theirs = [judged("4"), judged("2"), judged("3", MAJOR), judged("1", certainty=0.75), judged("5")]
-    assert [(a.id, b.id) for a, b in compared(ours, theirs).differing] == [(f"r{n}",) * 2 for n in (5, 2, 3, 4)]
+    ours, theirs = [*ours, judged("6", MAJOR, MAJOR)], [*theirs, judged("6", MAJOR, MINOR)]
+    assert [(a.id, b.id) for a, b in compared(ours, theirs).differing] == [(f"r{n}",) * 2 for n in (5, 2, 3, 4, 6)]
     assert [result.id for result, _ in compared(ours, theirs, rows=2).differing] == ["r5", "r2"]
 
 
@@ -302,3 +304,16 @@ def test_results_of_another_signature_are_never_overwritten(tmp_path):
     other.signature = "excam|model:n"
     line = line_of(InputInvalid, list, files.results(other, row_file, 1, to))
     assert line.startswith(f"{to}: has results of excam|model:m; expected those of excam|model:n; name")
+
+
+def test_a_verdict_is_said_of_a_probability_or_several_judgements():
+    row = judged("1", verdict="clean")
+    assert [numbers.verdict(each) for each in (row, replace(row, probability=0.1))] == ["", "clean"]
+
+
+def test_a_workbook_ends_with_its_last_filled_line(monkeypatch):
+    monkeypatch.setattr(
+        "excam.core.tables.read_sheet", lambda path, sheet: [["", ""], ["a", "b"], ["1", "2"], ["", ""]]
+    )
+    rows_read = list(row_files._workbook("x.xlsx", SimpleNamespace(sheets=["s"])))
+    assert rows_read == [(1, {"a": "1", "b": "2"})]
