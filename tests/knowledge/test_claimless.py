@@ -62,6 +62,7 @@ def test_a_short_heading_is_one_by_the_line_it_stands_in():
     def is_heading(sentence, before):
         return claimless.is_heading(f"{before}{sentence}", (len(before), len(before) + len(sentence)))
 
+    assert is_heading("The Georgian feast", "# ")
     assert is_heading("The Georgian feast", "Text.\n## ")
     assert is_heading("**Bread**", "Text.\n")
     assert not is_heading("**Bread**", "They eat:\n- ")

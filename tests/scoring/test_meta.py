@@ -578,3 +578,17 @@ def test_labels_in_a_scored_file_need_no_second_file(tmp_path, files, suffix):
     by_both = [row | {"id": row["id"].split("/")[0], "system": row["id"].split("/")[1]} for row in GOLD]
     (counts, *_) = (line for line in lines(write(tmp_path / "both.jsonl", by_both), whole) if line["kind"] == "rows")
     assert (counts["scored"], counts["unlabelled"], counts["missing"]) == (len(results), 0, 0)
+
+
+def test_what_labelled_rows_say_of_themselves_holds():
+    gold = [meta_rows.Gold("a", 1, "a", (), "", "", facets={"language": "Greek", "system": ""})]
+    column = meta_rows.Column("m", {"a": 1.0}, facets={"language": {"a": "English"}, "system": {"a": "s"}})
+    (row,) = meta_rows.completed(gold, [column], is_clustered=False)
+    assert (row.facets["language"], row.facets["system"]) == ("Greek", "s")
+
+
+def test_a_label_of_0_in_a_column_of_another_name_is_an_error(tmp_path):
+    labels = meta_rows.Labels(
+        [meta_rows.Gold(name, value, name, (), "", None) for name, value in (("a", 1), ("b", 0))], 0
+    )
+    assert meta_rows.errors(labels, tmp_path / "l.csv", "right") == {"a": False, "b": True}
