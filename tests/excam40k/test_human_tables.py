@@ -420,7 +420,9 @@ def test_pages_show_what_others_wrote_as_text(tmp_path):
     )
     counted = {"superseded": 0, **human_answers.counts(validation_campaign, made)}
     paper = claims.read(PAPER / "claims.csv")
-    page = human_pages.page_12(tables.read_lines(tmp_path / "n.csv"), counted, paper)
+    printed = [line | {"printed_percent": "87.5"} for line in tables.read_lines(tmp_path / "n.csv")]
+    page = human_pages.page_12(printed, counted, paper)
+    assert "| 87.5 |" in page
     assert "<b>" not in page
     assert "100.0 \\[" not in page
     assert "100.0 [20.7, 100.0]" in page
