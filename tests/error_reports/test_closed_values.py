@@ -42,6 +42,7 @@ FACTS = [  # question, expected, right, other value, language
         ("What is the capital of France?", "Paris", "The capital of France is Paris."),
         ("Who leads the toasts at a feast?", "The tamada leads the toasts.", "Tamada"),
         ("", "It is called supra.", "It is called «supra» [1]."),
+        ("When?", "2020-03-01", "1 March 2020"),
         ("What is the population of France?", "The population of France is 67 million.", "**67** million"),
     ],
 )
@@ -182,3 +183,7 @@ def test_content_is_looked_up_in_any_form():
 def test_options_of_a_question():
     assert without_options(OPTIONS)[1] == {"A": "at seven;", "B": "at nine;", "C": "10 pm"}
     assert without_options("What is vitamin C: a food?") == ("What is vitamin C: a food?", {})
+
+
+def test_none_and_some_are_not_known():
+    assert compared("0 guests", "5 guests", "How many guests come?").verdict is None

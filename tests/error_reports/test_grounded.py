@@ -1,7 +1,7 @@
 """Judges by evidence and by likelihood: what they ask, how answers are read, and what follows."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
@@ -611,6 +611,9 @@ def test_a_qualification_decides_how_its_model_judges(tmp_path):
     assert kept.way == grounded.Way(0.2, 3.0, 0.7, 0.9, {"en": 2.0})
     assert kept.way.signature.endswith("@0.2x3,0.7|en:2|decided:0.9")
     assert kept.measured == "right in .84 [.80, .88] of its verdicts, given for .61 of the 360 rows of `excam qualify`"
+    whole = qualification.qualified(written(path, way=asdict(kept.way) | {"least_decided": 1}), "model:x")
+    assert whole.way.least_decided == 1
+    written(path)
     with pytest.raises(ModelInvalid, match="of model:x; expected model:y; qualify this model"):
         qualification.qualified(path, "model:y")
     assert "better than a guess" in line_of(ModelInvalid, qualification.qualified, written(path, way=None), "model:x")
@@ -682,6 +685,10 @@ def test_the_numbers_of_a_judge_that_is_always_right_and_marks_whole_texts():
     blind = below[-1]
     assert (blind.judge, blind.auc, blind.auc_interval, blind.way) == ("always right", 0.5, None, None)
     assert (blind.net, blind.coverage, blind.unknown, blind.correct) == (sum(row.question.label == "undecidable" for row in rows) / len(rows), 0, 1, None)  # fmt: skip
+    misled = [replace(row, margin=-(row.margin or 0)) if row.question.kind == "order" else row for row in rows]
+    misled_numbers, *_ = numbers.numbers("chat", misled, 15.0)
+    assert (own.orders, list(numbers.LEAST)) == (1, sorted(numbers.LEAST))
+    assert misled_numbers.orders < 0.5 < misled_numbers.correct
     cells = list(numbers.lines([replace(own, net=-0.25, net_interval=(-1.0, 0.5), auc=None, seconds=0.25)]))[1]
     assert (cells[2], cells[4]) == ("-.25 [-1.00, .50]", "–")
 

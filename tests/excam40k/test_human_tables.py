@@ -400,7 +400,7 @@ def test_tables_of_hardly_anything_hold_no_numbers():
     assert {line["percent"] for line in rated} == {None, 100.0}
     agreed = list(human_agreement.lines(validation_campaign, items, 0))
     assert {line["value"] for line in agreed} == {None}
-    assert {line["why"] for line in agreed} == {"no items"}
+    assert {(line["why"], line["few"]) for line in agreed} == {("no items", "yes")}
     assert all(len(line) == len(human_agreement.COLUMNS) for line in agreed)
 
 
