@@ -61,7 +61,11 @@ class Case:
 
 def copied(finished: Path, folder: Path, whole: bool = True) -> Copy:
     """A copy of a finished run; unless `whole`, its results and Snakemake's records are those of the run itself."""
-    shared = shutil.ignore_patterns("results", ".snakemake", "logs", "benchmarks", "__pycache__")
+    made = {"results", ".snakemake", "logs", "benchmarks"}  # docs/results is a folder of the checkout
+
+    def shared(at: str, names: list[str]) -> set[str]:
+        return (made if Path(at) == finished else {"__pycache__"}) & {*names}
+
     shutil.copytree(finished, folder, copy_function=os.link, symlinks=True, ignore=None if whole else shared)
     if not whole:
         (folder / ".snakemake").mkdir()
