@@ -33,8 +33,8 @@ def convert(gguf: Path, folder: Path) -> None:
     once = [
         patch.object(library, name, cache(getattr(library, name))) for name in ("GGUFReader", "get_tensor_name_map")
     ]
-    memmap = np.memmap  # a slice of it takes ten times as long as one of an array, and there are millions
-    arrays = patch.object(np, "memmap", lambda *place, **how: np.asarray(memmap(*place, **how)))
+    mapped_file = np.memmap  # a slice of it takes ten times as long as one of an array, and there are millions
+    arrays = patch.object(np, "memmap", lambda *place, **how: np.asarray(mapped_file(*place, **how)))
     with loading(gguf, "a GGUF file that transformers can read"), once[0], once[1], arrays:
         tokenizer = AutoTokenizer.from_pretrained(gguf.parent, **source)
         model = AutoModelForCausalLM.from_pretrained(

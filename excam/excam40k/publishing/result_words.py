@@ -97,11 +97,12 @@ def by_documents(
 
 def _elsewhere(measured: Iterable[Line]) -> str:
     """Return what the judge `words` is worth where a passage gives the wrong answer, too, and where none does."""
+    _, overlap = FLOORS
     lines = {(line["topic"], line["what"]): line for line in measured}
     names = {"hard": "where a passage gives the wrong answer for another country", "easy": "where none gives it"}
     values = "; ".join(
         f"{words} {_interval(lines[topic, 'all | words | scaled accuracy'], 'value')}, minus such a floor "
-        f"{_interval(lines[topic, f'all | words | scaled accuracy, minus {list(FLOORS)[1]}'], 'value')}"
+        f"{_interval(lines[topic, f'all | words | scaled accuracy, minus {overlap}'], 'value')}"
         for topic, words in names.items()
     )
     return (
