@@ -408,7 +408,7 @@ EXPLANATION_COLUMNS = [
 
 
 @step(
-    version=7,
+    version=8,
     outputs={"html": "results/index.html"},
     category="Results",
     inputs={

@@ -145,9 +145,12 @@ def standings(results: Path) -> list[SystemStanding]:
 def page(results: Path, files: Sequence[Path], pages: Sequence[Rule], benchmarks: Path, facts: Told) -> str:
     """Return the page of the folder `results`; `files` are all that the run made, `pages` says what they are."""
     sections, contents = [], {"report": "An error report", "floors": "Which systems are above their floor"}
+    standing = standings(results)
     for folders, (title, about) in SYSTEMS.items():
         if of := [file for file in files if file.relative_to(results).parts[0] in folders]:
-            sections.append(_section(results, folders[0], title, about, _entries(results, of, pages)))
+            is_drawn = any(title.startswith(each.measure.system) for each in standing)
+            section = _section(results, folders[0], title, about, _entries(results, of, pages), is_drawn=is_drawn)
+            sections.append(section)
             contents[folders[0]] = title
     contents["times"] = "How long it took"
     style = (ASSETS / "index.css").read_text(encoding="utf-8")
@@ -157,7 +160,7 @@ def page(results: Path, files: Sequence[Path], pages: Sequence[Rule], benchmarks
         "run": facts.run,
         "contents": " · ".join(f'<a href="#{at}">{html.escape(title)}</a>' for at, title in contents.items()),
         "report": facts.report,
-        "standing": _standing_part(standings(results), facts.documents),
+        "standing": _standing_part(standing, facts.documents),
         "sections": "\n".join(sections),
         "times": _times(job_seconds(benchmarks)),
     }
@@ -192,7 +195,10 @@ def _entries(results: Path, files: Sequence[Path], pages: Sequence[Rule]) -> dic
     return entries
 
 
-def _section(results: Path, at: str, title: str, about: str, entries: Mapping[str, tuple[str, list[Path]]]) -> str:
+def _section(
+    results: Path, at: str, title: str, about: str, entries: Mapping[str, tuple[str, list[Path]]], *, is_drawn: bool
+) -> str:
+    """Return the section of a system; `is_drawn`: its numbers stand among those of all systems."""
     pictures, listed, before = [], [], ""
     for name, (caption, files) in entries.items():
         links = " · ".join(f'<a href="{html.escape(str(file))}">{_kind(file)}</a>' for file in files)
@@ -213,8 +219,8 @@ def _section(results: Path, at: str, title: str, about: str, entries: Mapping[st
     )
     if not pictures and any("Not drawn" in entry for entry in listed):
         drawn_parts = f"<p>Fewer than {LEAST} rows are behind each cell of its figures: none is drawn.</p>"
-    elif not pictures and at in ("rubric", "calmqa"):
-        drawn_parts = '<p>Its numbers are drawn <a href="#floors">above</a>.</p>'
+    if not pictures and is_drawn:
+        drawn_parts += '<p>Its numbers are drawn <a href="#floors">above</a>.</p>'
     return (
         f'<section id="{at}"><h2>{html.escape(title)}</h2><p>{html.escape(about)}</p>{drawn_parts}'
         f"<details><summary>Tables and pages: {len(listed)}</summary><ul>{''.join(listed)}</ul></details></section>"
