@@ -28,7 +28,7 @@ MODEL = Model(licence="MIT", gpus=1)  # the stand-in takes none
 @dataclass(frozen=True, slots=True)
 class StandIn(hosting.EngineSpec):
     orders: Path = Path()
-    idle: float = 1.0
+    idle: float = 300.0  # seconds; a slow machine may need some before a job connects
 
     def command(self):
         return [str(ENGINE), str(self.idle), str(self.orders)]
@@ -114,11 +114,13 @@ def test_on_a_cpu_jobs_at_once_have_an_engine_each_that_later_jobs_find(wanted):
 
 
 def test_an_idle_engine_ends_and_the_next_job_starts_another(wanted):
-    first = texts(wanted)
-    assert ended(starts(wanted.orders)[0])
+    brief = replace(wanted, idle=1.0)
+    first = texts(brief)
+    before = starts(wanted.orders)
+    assert all(ended(pid) for pid in before)
     assert [path.suffix for path in sorted(hosting.socket_folder().iterdir())] == [".lock", ".log"]
-    assert texts(wanted) == first
-    assert len(starts(wanted.orders)) == 2
+    assert texts(brief) == first
+    assert len(starts(wanted.orders)) > len(before)
 
 
 def test_a_killed_job_leaves_the_engine_to_the_others(wanted):
