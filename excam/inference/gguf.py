@@ -14,14 +14,15 @@ from excam.inference.loading import loading
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
-VERSION = 1
+VERSION = 2
 WRITTEN_BY = "5.23.0"  # the version that configurations name: every version of transformers writes the same bytes
 
 
 def convert(gguf: Path, folder: Path) -> None:
     """Write the model in `gguf`, dequantised to bfloat16, and its tokenizer to `folder`, ready for `from_pretrained`.
 
-    Raise ModelInvalid if transformers cannot read the file, or if it has no end token.
+    The values of bfloat16 are stored as float32, in which a CPU computes: its processes then share one mapped copy of
+    the file, where each would have a converted copy of its own. Raise ModelInvalid if transformers cannot read the file, or if it has no end token.
     """
     import gguf as library
     import numpy as np
@@ -43,7 +44,7 @@ def convert(gguf: Path, folder: Path) -> None:
         _repair_digits(tokenizer, gguf)
     if tokenizer.eos_token_id is None:
         raise ModelInvalid(f"{gguf}: no end token; expected one in the file's metadata")
-    model.save_pretrained(folder)
+    model.float().save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     name_one_version(folder)
 
