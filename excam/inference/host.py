@@ -2,7 +2,7 @@
 
     python -m excam.inference.host --name NAME --model JSON --weights FOLDER --place PATH
 
-`hosting.start_engine` runs it. It exits after `IDLE` seconds without a request, or when its engine fails.
+`hosting.start_engine` runs it. It exits after some seconds without a request (`--idle`), or when its engine fails.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--model", required=True, help="the model's entry of config.yaml as JSON")
     parser.add_argument("--weights", type=Path, required=True, help="folder of the base model")
     parser.add_argument("--rank", type=int, help="maximum rank of adapters (vLLM; without it, none are served)")
+    parser.add_argument("--idle", type=float, default=IDLE, help="seconds without a request after which it exits")
     parser.add_argument("--place", required=True, help="path of the socket, without its ending")
     args = parser.parse_args(argv)
 
@@ -54,10 +55,10 @@ def main(argv: Sequence[str] | None = None) -> None:
         gpus.take_gpus(model.gpus, args.name)
         return backend_factory.backend_module(model).open_shared(args.name, model, args.weights, args.rank)
 
-    sys.exit(serve(Path(f"{args.place}.sock"), load))
+    sys.exit(serve(Path(f"{args.place}.sock"), load, args.idle))
 
 
-def serve(path: Path, load: Callable[[], SharedEngine], idle: float = IDLE) -> int:
+def serve(path: Path, load: Callable[[], SharedEngine], idle: float) -> int:
     """Listen at `path`, load the engine, answer until `idle` seconds pass without a request; return the exit code.
 
     Jobs may connect while it loads. If a job disconnects, its requests are cancelled; a failed engine ends the process.

@@ -51,6 +51,7 @@ RETRY_INTERVAL, ANNOUNCE_AFTER, TRIES = (
     60.0,
     3,
 )  # seconds between two checks, and before a message about a wait; attempts to start an engine
+EXTRA_IDLE = 10.0  # seconds without a request after which a second engine of a CPU exits, for its memory
 SHUTDOWN_SECONDS = 5.0  # seconds that a failed engine has to log the reason and exit
 
 
@@ -79,7 +80,8 @@ class EngineSpec:
     def command(self) -> list[str]:
         """Return the arguments of Python that start it, without the path."""
         words = ["--name", self.name, "--model", self.model.model_dump_json(), "--weights", str(self.files.resolve())]
-        return ["-m", "excam.inference.host", *words, *(["--rank", str(self.rank)] if self.rank else [])]
+        words += ["--rank", str(self.rank)] if self.rank else []
+        return ["-m", "excam.inference.host", *words, *(["--idle", str(EXTRA_IDLE)] if self.number else [])]
 
     @property
     def python(self) -> Path:

@@ -46,13 +46,18 @@ class AppendingLayer(DynamicLayer):
 
 
 def join_caches(caches: Sequence[Cache], masks: Sequence[torch.Tensor]) -> tuple[Any, torch.Tensor]:
-    """Join caches of keys and values along their rows, and their masks; shorter ones get zeros on the left."""
+    """Join caches of keys and values along their rows, and their masks; shorter ones get zeros on the left.
+
+    Each layer of `caches` is released as it is joined: all of them twice would be the most memory that a batch takes.
+    """
     longest = max(mask.shape[-1] for mask in masks)
     first, *others = caches
     for layer, *behind in zip(first.layers, *(cache.layers for cache in others), strict=True):
         for name in ("keys", "values"):
             parts = [getattr(part, name) for part in (layer, *behind)]
             setattr(layer, name, torch.cat([pad(part, (0, 0, longest - part.shape[-2], 0)) for part in parts]))
+            for part in behind:
+                setattr(part, name, None)
     return first, torch.cat([pad(mask, (longest - mask.shape[-1], 0)) for mask in masks])
 
 
