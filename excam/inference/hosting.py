@@ -51,7 +51,7 @@ RETRY_INTERVAL, ANNOUNCE_AFTER, TRIES = (
     60.0,
     3,
 )  # seconds between two checks, and before a message about a wait; attempts to start an engine
-EXTRA_IDLE = 10.0  # seconds without a request after which a second engine of a CPU exits, for its memory
+EXTRA_IDLE = 5.0  # seconds without a request after which a second engine of a CPU exits, for its memory
 SHUTDOWN_SECONDS = 5.0  # seconds that a failed engine has to log the reason and exit
 
 
