@@ -37,12 +37,12 @@ _HELP = r'^def {0}\(.*?"""(.*?)"""|^{0} = typer\.Typer\([^"]*help="(.*?)"'
 
 
 def _summary(place: str) -> str:
-    """Return the help of a command, read from its source: importing all modules takes most of the time of a help."""
+    """Return the first paragraph of a command's help, read from its source: to import all modules takes longer."""
     module, _, name = place.partition(":")
     source = (Path(__file__).parents[1] / f"{module.replace('.', '/')}.py").read_text(encoding="utf-8")
     match = re.search(_HELP.format(name), source, re.M | re.S)
     assert match, f"{place}: neither a function with a docstring nor a group with a help"
-    return match[1] or match[2]
+    return " ".join((match[1] or match[2]).split("\n\n")[0].split())
 
 
 class LazyGroup(TyperGroup):
@@ -66,8 +66,9 @@ class LazyGroup(TyperGroup):
 
     def listed(self) -> TyperGroup:
         """Return the group as help and completion show it: commands that have a name and a help, and cannot run."""
-        group = TyperGroup(name=self.name, help=self.help, params=self.params)
-        group.commands.update((name, TyperCommand(name, help=_summary(place))) for name, place in COMMANDS.items())
+        group = TyperGroup(name=self.name, help=self.help, params=self.params, rich_markup_mode=self.rich_markup_mode)
+        for name, place in COMMANDS.items():
+            group.commands[name] = TyperCommand(name, short_help=_summary(place))
         return group
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
@@ -78,7 +79,12 @@ class LazyGroup(TyperGroup):
 
 
 app = typer.Typer(
-    cls=LazyGroup, no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False, help=__doc__
+    cls=LazyGroup,
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # to import rich takes a third of the time of a help
+    help=__doc__,
 )
 
 
