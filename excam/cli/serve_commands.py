@@ -28,7 +28,7 @@ def serve(
     ] = defaults.TIMEOUT,
     allow_host: Annotated[list[str] | None, typer.Option(help="another name of this machine; may be repeated")] = None,
 ) -> None:
-    """Score rows that come over HTTP: POST /score, GET /health, GET /openapi.json. Rows are scored in batches.
+    """Score rows that come over HTTP: POST /score, GET /health. Rows are scored in batches.
 
     If EXCAM_SERVER_KEY is set, clients must send it as a bearer token. On Ctrl-C or SIGTERM, rows being scored are
     still answered and waiting requests are refused. Logs contain no texts.
