@@ -51,6 +51,7 @@ RETRY_INTERVAL, ANNOUNCE_AFTER, TRIES = (
     60.0,
     3,
 )  # seconds between two checks, and before a message about a wait; attempts to start an engine
+START_SECONDS = 8.0  # seconds that an engine of a small model takes to start
 EXTRA_IDLE = 5.0  # seconds without a request after which a second engine of a CPU exits, for its memory
 SHUTDOWN_SECONDS = 5.0  # seconds that a failed engine has to log the reason and exit
 
@@ -138,15 +139,28 @@ def _free_engine(wanted: EngineSpec) -> Iterator[EngineSpec]:
     if wanted.model.gpus:
         yield wanted
         return
-    for number in count():
-        engine = replace(wanted, number=number)
-        lock = _try_lock(f"{engine.place}.turn")  # a killed job releases it
-        if lock is not None:
-            try:
-                yield engine
-            finally:
-                os.close(lock)
-            return
+    engine, lock = _take_turn(wanted)
+    try:
+        yield engine
+    finally:
+        os.close(lock)
+
+
+def _take_turn(wanted: EngineSpec) -> tuple[EngineSpec, int]:
+    """Return a free engine of a CPU and its lock, which a killed job releases.
+
+    If all that run are busy, wait for one as long as starting another takes.
+    """
+    until = time.monotonic() + START_SECONDS
+    while True:
+        for number in count():
+            engine = replace(wanted, number=number)
+            if number and not Path(f"{engine.place}.sock").exists() and time.monotonic() < until:
+                break
+            lock = _try_lock(f"{engine.place}.turn")
+            if lock is not None:
+                return engine, lock
+        time.sleep(RETRY_INTERVAL)
 
 
 def _try_lock(path: str) -> int | None:

@@ -103,7 +103,8 @@ def test_jobs_at_once_share_one_engine_and_each_has_its_adapter(wanted, tmp_path
     assert len(outputs) == 9
 
 
-def test_on_a_cpu_jobs_at_once_have_an_engine_each_that_later_jobs_find(wanted):
+def test_on_a_cpu_jobs_at_once_have_an_engine_each_that_later_jobs_find(wanted, monkeypatch):
+    monkeypatch.setattr(hosting, "START_SECONDS", 0.1)
     on_cpu = replace(wanted, model=MODEL.model_copy(update={"gpus": 0}))
     first, second = (hosting.HostedBackend(on_cpu, None, "base").generate(asking(), SAMPLING) for _ in range(2))
     begun = [next(first), next(second)]
@@ -111,6 +112,15 @@ def test_on_a_cpu_jobs_at_once_have_an_engine_each_that_later_jobs_find(wanted):
     assert answers([begun[0], *first]) == answers([begun[1], *second])
     assert texts(on_cpu) == texts(on_cpu)
     assert len(starts(wanted.orders)) == 2
+
+
+def test_on_a_cpu_a_job_waits_for_an_engine_that_is_soon_free(wanted):
+    on_cpu = replace(wanted, model=MODEL.model_copy(update={"gpus": 0}))
+    batches = hosting.HostedBackend(on_cpu, None, "base").generate(asking(), SAMPLING)
+    next(batches)
+    threading.Timer(0.5, batches.close).start()
+    assert len(texts(on_cpu)) == 20
+    assert len(starts(wanted.orders)) == 1
 
 
 def test_an_idle_engine_ends_and_the_next_job_starts_another(wanted):
