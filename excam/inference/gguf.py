@@ -21,8 +21,9 @@ WRITTEN_BY = "5.23.0"  # the version that configurations name: every version of 
 def convert(gguf: Path, folder: Path) -> None:
     """Write the model in `gguf`, dequantised to bfloat16, and its tokenizer to `folder`, ready for `from_pretrained`.
 
-    The values of bfloat16 are stored as float32, in which a CPU computes: its processes then share one mapped copy of
-    the file, where each would have a converted copy of its own. Raise ModelInvalid if transformers cannot read the file, or if it has no end token.
+    The values are stored as float32, in which a CPU computes: its processes then share one mapped copy of the file,
+    where each would have a converted copy of its own. Raise ModelInvalid if transformers cannot read the file, or if
+    it has no end token.
     """
     import gguf as library
     import numpy as np
