@@ -32,7 +32,7 @@ NOT_MEASURED = {
     "Gemini 1.5 Pro": "the name of a model",
     "0.5 and 1.5 billion": "sizes of models",
     "1.5 billion": "the size of a model",
-    "6 GB of memory": "what the first command needs: an advice",
+    "4 GB of memory": "what the first command needs: an advice",
     "10 GB of disk": "what the first command needs: an advice",
     "95 %": "the level of all intervals",
     "rejected at 5 %": "the level of the tests",
