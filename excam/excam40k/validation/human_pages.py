@@ -57,6 +57,11 @@ valid counts as valid, an explanation that is partly valid does not. In brackets
 """
 
 
+def _or_dash(number: str) -> str:
+    """Return a number that the paper may not print, or that nobody rated."""
+    return number or "–"
+
+
 def page_12(lines: Lines, counted: Mapping[str, Any], paper: Claims) -> str:
     """Return Table 12: both annotators of a language say yes."""
     head = ["language", "criterion", "both say yes, %", "paper", *_COUNTS]
@@ -65,7 +70,7 @@ def page_12(lines: Lines, counted: Mapping[str, Any], paper: Claims) -> str:
             escape(line["language"]) + _few(line),
             escape(line["criterion"]),
             _share(line),
-            line["printed_percent"] or "–",
+            _or_dash(line["printed_percent"]),
             *_count_cells(line),
         ]
         for line in lines
@@ -88,9 +93,9 @@ def page_13(lines: Lines, counted: Mapping[str, Any], paper: Claims) -> str:
         [
             escape(line["criterion"]) + _few(line),
             line["yes"],
-            line["printed_yes"] or "–",
+            _or_dash(line["printed_yes"]),
             _share(line),
-            line["printed_percent"] or "–",
+            _or_dash(line["printed_percent"]),
             *_count_cells(line),
         ]
         for line in lines
@@ -115,9 +120,10 @@ def page_ratings(lines: Lines, counted: Mapping[str, Any], paper: Claims) -> str
     head += ["rated items", *(f"rated {grade}" for grade in GRADES)]
     body = [
         [
-            *(escape(line["items"]) + _few(line), escape(line["system"]), line["n"], line["printed_n"] or "–"),
-            *(_interval_text(line, "percent", "percent_low", "percent_high"), line["printed_percent"] or "–"),
-            *(_interval_text(line, "mean", "low", "high"), line["printed_mean"] or "–", line["mean_of_items"] or "–"),
+            *(escape(line["items"]) + _few(line), escape(line["system"]), line["n"], _or_dash(line["printed_n"])),
+            *(_interval_text(line, "percent", "percent_low", "percent_high"), _or_dash(line["printed_percent"])),
+            _interval_text(line, "mean", "low", "high"),
+            *map(_or_dash, (line["printed_mean"], line["mean_of_items"])),
             *(line["rated_items"], *(line[grade] for grade in GRADES)),
         ]
         for line in lines
