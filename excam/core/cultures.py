@@ -9,23 +9,11 @@ from excam.core.package_tables import table_rows
 
 
 @cache
-def _lines() -> tuple[tuple[str, ...], ...]:
-    """Return country, adjective and, separated by semicolons, other names of each line."""
-    return tuple(map(tuple, table_rows("excam.core", "countries.tsv")))
-
-
-@cache
-def adjectives() -> dict[str, str]:
-    """Return the English adjective of each country."""
-    return {line[0]: line[1] for line in _lines()}
-
-
-@cache
 def _countries() -> dict[str, str]:
-    """Return the plain name of a country by every plain name of it."""
+    """Return the plain name of a country by every plain name of it; a line has country, adjective, other names."""
     names: dict[str, str] = {}
-    for country, *others in _lines():
-        for name in (country, others[0], *(others[1].split(";") if len(others) > 1 else ())):
+    for country, adjective, *others in table_rows("excam.core", "countries.tsv"):
+        for name in (country, adjective, *(others[0].split(";") if others else ())):
             names.setdefault(_plain(name), _plain(country))
     return names
 
