@@ -42,9 +42,8 @@ def verify(name: str, model: Model, weights: Path, adapter: Path) -> Proof:
     the adapter changes nothing, when it changes nothing in the serving engine, or when the engine does not agree with
     PEFT; also when LoRA weights and modules do not match.
     """
-    engine = backend_factory.SharedBackend(
-        name.split("/")[0], model, weights, adapter
-    )  # the name that judges ask under
+    # The name that judges ask under
+    engine = backend_factory.SharedBackend(name.split("/")[0], model, weights, adapter)
     engine.check()
     modules = _trained_modules(name, adapter.parent)
     base, tuned = _where_trained(adapter)

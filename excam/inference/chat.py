@@ -30,11 +30,8 @@ if TYPE_CHECKING:
 
 PAD = "\u2003"  # white space around each sentinel; if it is missing, the template trims its contents
 SENTINEL = re.compile(f"({PAD}?)\ue000([0-9]+)\ue001({PAD}?)")  # private-use characters that no template writes
-COMMON_CONVERSATIONS = (
-    (("system", "user"), True),
-    (("user",), True),
-    (("user", "assistant"), False),
-)  # (roles, whether an answer is requested), rendered in one process
+# (roles, whether an answer is requested), rendered in one process
+COMMON_CONVERSATIONS = ((("system", "user"), True), (("user",), True), (("user", "assistant"), False))
 # Texts to check every tokenizer with: scripts, digits, inner white space (libraries differ on outer white space).
 PROBE_TEXTS = (
     "In 1984 we paid 12,500.75 for it; could you?\n\tA   gap.", "Où est l'été? Straße, naïve, İstanbul",

@@ -31,11 +31,8 @@ import torch
 count = torch.cuda.device_count() if torch.cuda.is_available() else 0
 print(torch.__version__, torch.version.cuda or "none", count)
 """
-RETRY_INTERVAL, ANNOUNCE_AFTER, ANNOUNCE_AGAIN = (
-    0.2,
-    2.0,
-    600.0,
-)  # seconds: between two tries, before the first message about a wait, between messages
+# Seconds: between two tries, before the first message about a wait, between messages
+RETRY_INTERVAL, ANNOUNCE_AFTER, ANNOUNCE_AGAIN = (0.2, 2.0, 600.0)
 
 _held_locks: list[int] = []  # files whose locks this process holds, open until it ends
 

@@ -46,11 +46,8 @@ from excam.inference.vllm_environment import python_with_vllm
 FOLDER = "/tmp/excam-engines"  # noqa: S108 - socket paths must be short; owner and mode are checked
 FOLDER_VARIABLE = "EXCAM_ENGINES"  # environment variable with another folder
 ALLOCATION = ("SLURM_JOB_ID", "CUDA_VISIBLE_DEVICES")  # only jobs with the same GPUs share an engine
-RETRY_INTERVAL, ANNOUNCE_AFTER, TRIES = (
-    0.2,
-    60.0,
-    3,
-)  # seconds between two checks, and before a message about a wait; attempts to start an engine
+# Seconds between two checks, and before a message about a wait; attempts to start an engine
+RETRY_INTERVAL, ANNOUNCE_AFTER, TRIES = (0.2, 60.0, 3)
 START_SECONDS = 8.0  # seconds that an engine of a small model takes to start
 EXTRA_IDLE = 5.0  # seconds without a request after which a second engine of a CPU exits, for its memory
 SHUTDOWN_SECONDS = 5.0  # seconds that a failed engine has to log the reason and exit

@@ -83,6 +83,5 @@ def _is_about_files(problem: BaseException) -> bool:
         return False
     kind = type(problem)
     is_of_files = kind is Exception or kind.__name__ == "PanicException" or isinstance(problem, BUILTIN)
-    return is_of_files or isinstance(
-        problem, load_failures()
-    )  # imports the libraries only if needed, as some installs lack them
+    # Imports the libraries only if needed, as some installs lack them
+    return is_of_files or isinstance(problem, load_failures())

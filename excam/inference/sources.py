@@ -369,9 +369,8 @@ def _digests(folder: Path) -> dict[str, str]:
 def _refuse_unpinned(name: str, folder: Path, pinned: dict[str, str]) -> None:
     """Raise SourceInvalid unless `folder` has exactly these files, by their SHA-256."""
     files = _digests(folder)
-    still = {
-        file for file in pinned if not matches_any(file, DUPLICATE_WEIGHTS)
-    }  # pins of earlier versions include these
+    # Pins of earlier versions include these
+    still = {file for file in pinned if not matches_any(file, DUPLICATE_WEIGHTS)}
     for file in sorted(files.keys() | still):
         before, now = pinned.get(file), files.get(file)
         if before != now:

@@ -17,13 +17,8 @@ if TYPE_CHECKING:
     from tokenizers import AddedToken, Tokenizer
     from transformers import PreTrainedTokenizerBase
 
-MISTRAL_TYPES = (
-    "mistral",
-    "mistral3",
-    "voxtral",
-    "ministral",
-    "pixtral",
-)  # values of model_type that transformers puts right
+# Values of model_type that transformers puts right
+MISTRAL_TYPES = ("mistral", "mistral3", "voxtral", "ministral", "pixtral")
 MISTRAL_MARKER = (
     "[INST]"  # a token of Mistral's own tokenizers; other people's, in a model of this type, have rules of their own
 )

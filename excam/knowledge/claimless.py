@@ -21,10 +21,8 @@ from excam.knowledge.passages import words
 Kind = Literal["opening", "anywhere", "alone", "refusal", "polite"]
 EXCUSES: tuple[Kind, ...] = ("opening", "anywhere", "alone")
 LONGEST_REFUSAL = 24  # words
-BEFORE: Mapping[Kind, str] = {
-    "opening": r"(?:\p{L}+ )?",
-    "anywhere": r"[^,，。、]{0,6}?",
-}  # what may stand before a phrase
+# What may stand before a phrase
+BEFORE: Mapping[Kind, str] = {"opening": r"(?:\p{L}+ )?", "anywhere": r"[^,，。、]{0,6}?"}
 LONGEST_HEADING = 5  # words
 LONGEST_MARK = 20  # characters before a sentence that show whether its line is a heading or an item of a list
 _EMPHASIS = regex.compile(r"[*_`#]+")

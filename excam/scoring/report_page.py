@@ -154,9 +154,8 @@ def _report_cell(row: Result) -> ReportCell:
     """Return the report on a row."""
     lines = part_lines({name: value for name, value in row.parts.items() if _is_said(name, value)})
     explained = row.report.explanation.casefold() if row.report and lines else ""
-    part_notes = [
-        line for line in lines if line.casefold() not in explained
-    ]  # "expected: tea" is in "Expected: tea (by 1)."
+    # "expected: tea" is in "Expected: tea (by 1)."
+    part_notes = [line for line in lines if line.casefold() not in explained]
     notes = (*part_notes, *confidence_lines(row), *(f"Warning: {warning}" for warning in row.warnings))
     if row.failure is not None or row.report is None:
         unknown = f"Not known: {row.parts.get('because') or 'nothing decides'}"

@@ -50,9 +50,8 @@ def _halves(pairs: Pairs, low: EpsilonCounts, high: EpsilonCounts) -> list[tuple
     if middle < high.epsilon:
         split = pairs.counts_at(middle)
         return [(low, split), (split, high)]
-    middle = pairs.next_below(
-        middle
-    )  # most pairs are at the right end, whose counts are known: only those below it matter
+    # Most pairs are at the right end, whose counts are known: only those below it matter
+    middle = pairs.next_below(middle)
     return [(low, pairs.counts_at(middle))] if middle > low.epsilon else []
 
 

@@ -46,9 +46,8 @@ def launch_processes(layout: Layout, module: str, argv: list[str], name: str) ->
         argv: its words
         name: of the adapter, for messages
     """
-    if layout.device == "gpu" and not any(
-        name in os.environ for name in ALLOCATOR
-    ):  # torch reads it once, at its start
+    # Torch reads it once, at its start
+    if layout.device == "gpu" and not any(name in os.environ for name in ALLOCATOR):
         os.environ[ALLOCATOR[0]] = "expandable_segments:True"
     if "LOCAL_RANK" in os.environ:
         end_with_parent()

@@ -88,9 +88,8 @@ def train(
         _publish(trainer, run.folder, history, run.name)
         if attends:
             attention.use_padded_attention(model)
-        answers = _fixed_answers(
-            model, tokenizer, probe
-        )  # on every process, because a sharded model is spread over all
+        # On every process, because a sharded model is spread over all
+        answers = _fixed_answers(model, tokenizer, probe)
     if not trainer.is_world_process_zero():
         return None
     seen = ordered[recipe.rows_per_step * int(last.name.split("-")[1]) :] if last else ordered

@@ -34,9 +34,8 @@ def evaluate(frame: pl.DataFrame, seed: int, pairs: int | None = None) -> dict[s
             **sampled,
             "score": _correlation_numbers(read, read["score"], seed, pairs),
             "score_p": _correlation_numbers(read, with_certainty(read), seed, pairs),
-            "constant": _correlation_numbers(
-                frame, pl.zeros(frame.height, eager=True), seed, pairs
-            ),  # the trivial baseline, over every row
+            # The trivial baseline, over every row
+            "constant": _correlation_numbers(frame, pl.zeros(frame.height, eager=True), seed, pairs),
         },
         "rates": _rates(frame),
         "certainty": {"mean": read["certainty"].mean(), "n": read["certainty"].count()},

@@ -73,9 +73,8 @@ class Backend:
         whole, part = self.tokenizer(f"{prefix}a").input_ids, self._text_ids("a")
         at = next(at for at in range(len(whole)) if whole[at : at + len(part)] == part)
         self.before, self.after = whole[:at], whole[at + len(part) :]  # around the ids of a source
-        longest = (
-            getattr(config, "max_position_embeddings", None) or 1024
-        )  # T5 has no limit; MADLAD was trained on less
+        # T5 has no limit; MADLAD was trained on less
+        longest = getattr(config, "max_position_embeddings", None) or 1024
         self.context = min(context or longest, longest)
         self.settings: Mapping[str, Any] = {
             "device": torch.cuda.get_device_name() if self.device == "cuda" else self.device,

