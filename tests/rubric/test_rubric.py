@@ -1,6 +1,5 @@
 """The rubric from responses to quality: reading, checks, models as raters, forms, statistics, the audit trail, pages."""
 
-import csv
 import json
 import math
 from collections import Counter
@@ -11,13 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from excam_commands import excam, refusal, succeed
+from exported_answers import export
 from fake_chat_server import Server, right
+from json_lines import write_rows
 from one_line_errors import line_of
 from snakemake.utils import update_config
 from test_rubric_rules import RUBRIC, SHORT, TABLE, draft, findings, response, weighted_by
-from typer.testing import CliRunner
 
-from excam import cli, config
+from excam import config
 from excam.annotation import answers, exchange
 from excam.annotation.answers import Answer
 from excam.annotation.campaign import read as read_campaign
@@ -25,20 +26,8 @@ from excam.core import tables
 from excam.core.exceptions import ConfigInvalid, InputInvalid
 from excam.inference import Choice, Choose, Completion
 from excam.inference.run import run
-from excam.rubric import (
-    asks,
-    campaign,
-    changes,
-    checks,
-    form,
-    manual,
-    pages,
-    quality,
-    ratings,
-    responses,
-    rules,
-    study,
-)
+from excam.rubric import asks, campaign, changes, checks, manual, pages, quality, ratings, responses, rules, study
+from excam.rubric.form import BOOLEAN, made_of
 from excam.rubric.manual import DIMENSIONS, SCORES
 from excam.rubric.responses import Response
 from excam.scoring.metric import Row, load
@@ -47,12 +36,12 @@ from excam.stats import bootstrap, icc21, icc21_bootstrap
 
 ROOT = Path(__file__).parents[2]
 MINI = ROOT / "mini/rubric"
-KNOWN = responses.read(responses.files(MINI / "responses.jsonl"))
+RESPONSES = MINI / "responses.jsonl"
+KNOWN = responses.read(responses.files(RESPONSES))
 READ = checks.read(responses.files(MINI / "ratings"), KNOWN, [RUBRIC])
 
 
-def excam(*words):
-    return CliRunner().invoke(cli.app, ["rubric", *map(str, words)])
+SAVED = "2026-11-24T09:00:00+00:00"
 
 
 def good(**changes):
@@ -60,19 +49,14 @@ def good(**changes):
         **{"task_id": "china-1", "rater": "ada", "role": "evaluator", "rubric": "manual-0.1", "confidence": 4},
         **dict.fromkeys(SCORES, 4),
         **{f"rationale_{name}": "So it is." for name in DIMENSIONS},
-        **{"seconds": 300, "saved": "2026-11-24T09:00:00+00:00"},
+        **{"seconds": 300, "saved": SAVED},
+        **changes,
     }
-    row |= changes
     return {name: value for name, value in row.items() if value is not ...}
 
 
-def write(path, *rows):
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
-
-
 def checked(tmp_path, *rows, known=KNOWN):
-    return checks.read([write(tmp_path / "r.jsonl", *rows)], known, [RUBRIC])
+    return checks.read([write_rows(tmp_path / "r.jsonl", rows)], known, [RUBRIC])
 
 
 # --- the miniature
@@ -80,10 +64,8 @@ def checked(tmp_path, *rows, known=KNOWN):
 
 def test_the_miniature_has_every_finding_and_obeys_the_rules():
     assert READ.breaches == ()
-    assert len(KNOWN) == 24
-    assert Counter(task.culture for task in KNOWN) == dict.fromkeys(
-        ("China", "Germany", "Japan", "Mexico", "Turkey", "India"), 4
-    )
+    cultures = Counter(task.culture for task in KNOWN)
+    assert cultures == dict.fromkeys(("China", "Germany", "Japan", "Mexico", "Turkey", "India"), 4)
     assert Counter(task.language_condition for task in KNOWN) == {"native": 12, "non-native": 12}
     assert {rating.role for rating in READ.ratings} == {"evaluator", "validator"}
     assert all("made-up" in rating.rater for rating in READ.ratings)
@@ -97,18 +79,14 @@ def test_the_miniature_has_every_finding_and_obeys_the_rules():
 
 
 def test_agreement_of_the_miniature_is_neither_full_nor_none():
-    reliabilities = quality.reliability(READ.ratings, RUBRIC, 0)
-    whole = {reliability.score: reliability for reliability in reliabilities if reliability.raters == "all people"}
+    agreements = quality.reliability(READ.ratings, RUBRIC, 0)
+    whole = {agreement.score: agreement for agreement in agreements if agreement.raters == "all people"}
     assert all(0.3 < whole[name].icc < 0.9 for name in SCORES)
     assert (whole["overall"].n, whole["overall"].partial) == (20, 4)
-    assert {disagreement["task_id"] for disagreement in quality.disagreements(READ.ratings, RUBRIC)} == {
-        "mexico-1",
-        "turkey-3",
-        "india-2",
-    }
-    undecided = Counter(
-        line["rule"] for line in quality.rule_counts(READ.ratings, KNOWN, [RUBRIC]) if line["undecidable"]
-    )
+    disagreed = {line["task_id"] for line in quality.disagreements(READ.ratings, RUBRIC)}
+    assert disagreed == {"mexico-1", "turkey-3", "india-2"}
+    counts = quality.rule_counts(READ.ratings, KNOWN, [RUBRIC])
+    undecided = Counter(line["rule"] for line in counts if line["undecidable"])
     assert undecided == {"over-broad-refusal": 2, "under-informative": 1}
 
 
@@ -158,13 +136,12 @@ def test_agreement_of_the_miniature_is_neither_full_nor_none():
     ],
 )  # fmt: skip
 def test_a_breach_is_one_line(tmp_path, change, problem):
-    assert checked(tmp_path, good()).breaches == ()
     reading = checked(tmp_path, good(**change))
     assert reading.ratings == ()
-    assert len(reading.breaches) == 1
-    assert reading.breaches[0].startswith(f"{tmp_path}/r.jsonl:1: ")
-    assert problem in reading.breaches[0]
-    assert "\n" not in reading.breaches[0]
+    (line,) = reading.breaches
+    assert line.startswith(f"{tmp_path}/r.jsonl:1: ")
+    assert problem in line
+    assert "\n" not in line
 
 
 @pytest.mark.parametrize(
@@ -217,8 +194,8 @@ def test_ratings_between_each_other(tmp_path):
     assert "called 'People'" in line_of(InputInvalid, checked, tmp_path, good(rater="People"))
     (line,) = checked(tmp_path, good(), good(task_id="china-2", role="validator", saved=late)).breaches
     assert "role: found validator; expected evaluator, as before" in line
-    first = write(tmp_path / "a.jsonl", good(saved=late, **dict.fromkeys(SCORES, 5)))
-    second = write(tmp_path / "b.jsonl", good())
+    first = write_rows(tmp_path / "a.jsonl", [good(saved=late, **dict.fromkeys(SCORES, 5))])
+    second = write_rows(tmp_path / "b.jsonl", [good()])
     reading = checks.read([first, second], KNOWN, [RUBRIC])
     assert [rating.scores["overall"] for rating in reading.ratings] == [5], "the later save wins in any order of files"
     assert "(1 breaches)" in line_of(InputInvalid, checks.sound, [first, first], KNOWN, [RUBRIC])
@@ -249,23 +226,23 @@ def test_a_response_that_repeats_another_under_a_new_id_is_left_out_and_counted(
     ],
 )
 def test_a_bad_response_is_one_line(tmp_path, row, problem):
-    path = write(tmp_path / "r.jsonl", {"task_id": "a", "prompt": "p", "response": "r"} | row)
+    path = write_rows(tmp_path / "r.jsonl", [{"task_id": "a", "prompt": "p", "response": "r"} | row])
     assert problem in line_of(InputInvalid, responses.read, [path])
 
 
 def test_files_of_responses(tmp_path):
     assert "no .jsonl file" in line_of(InputInvalid, responses.files, tmp_path)
-    path = write(tmp_path / "r.jsonl")
+    path = write_rows(tmp_path / "r.jsonl", [])
     assert "0 responses" in line_of(InputInvalid, responses.read, responses.files(tmp_path))
-    line = line_of(InputInvalid, responses.read, [write(path, [1])])
+    line = line_of(InputInvalid, responses.read, [write_rows(path, [[1]])])
     assert line == f"{path}:1: found list; expected an object"
-    row = {"task_id": "a", "prompt": "p", "response": "r"}
-    assert "task a is there twice" in line_of(InputInvalid, responses.read, [write(path, row, row)])
+    write_rows(path, [{"task_id": "a", "prompt": "p", "response": "r"}] * 2)
+    assert "task a is there twice" in line_of(InputInvalid, responses.read, [path])
 
 
 def test_reasoning_before_a_response_is_not_rated_and_said(tmp_path, capsys):
     thought = {"task_id": "a", "prompt": "p", "response": "<think>No idea.</think>\nBow."}
-    path = write(tmp_path / "r.jsonl", thought, {**thought, "task_id": "b", "response": "Bow <think>."})
+    path = write_rows(tmp_path / "r.jsonl", [thought, {**thought, "task_id": "b", "response": "Bow <think>."}])
     assert [each.response for each in responses.read([path])] == ["Bow.", "Bow <think>."]
     assert capsys.readouterr().err.startswith(f"{path}: 1 texts begin with reasoning, such as <think>...</think>, ")
 
@@ -314,34 +291,31 @@ def rated(rater, role, scores, start=0, minutes=5.0, gap=1.0, **more):
     ]  # fmt: skip
 
 
+def on_overall(made):
+    """The agreement of ratings on the overall score, by who rated."""
+    return {line.raters: line for line in quality.reliability(made, RUBRIC, 0) if line.score == "overall"}
+
+
 def test_targets_and_groups():
     exact = rated("eva", "evaluator", [1, 2, 3, 4, 5] * 8)
     same = rated("li", "validator", [1, 2, 3, 4, 5] * 7 + [1, 2, 3, 4, 4])
     other = rated("m", "model", [3, 1, 4, 1, 5] * 8)
-    reliabilities = quality.reliability([*exact, *same, *other], RUBRIC, 0)
-    targets = {
-        reliability.raters: reliability.target for reliability in reliabilities if reliability.score == "overall"
-    }
+    targets = {raters: line.target for raters, line in on_overall([*exact, *same, *other]).items()}
     assert targets == {"eva and li": "met", "eva and m": "not met"}
     flat = quality.reliability([*rated("eva", "evaluator", [3] * 4), *rated("li", "validator", [3] * 4)], RUBRIC, 0)
-    assert {reliability.target for reliability in flat} == {"undefined"}
+    assert {line.target for line in flat} == {"undefined"}
     assert quality.reliability(exact, RUBRIC, 0) == []
 
 
 def test_reliability_counts_raters_and_items_that_all_or_some_of_them_rated():
     eva, li = rated("eva", "evaluator", [1, 2, 3, 4, 5] * 2), rated("li", "validator", [2, 2, 3, 4, 5] * 2)
     all_ratings = [*eva, *li, *rated("mo", "validator", [1, 2, 3, 4, 4] * 2)[:8]]
-    reliabilities = {
-        reliability.raters: reliability
-        for reliability in quality.reliability(all_ratings, RUBRIC, 0)
-        if reliability.score == "overall"
-    }
-    counts = {name: (reliability.k, reliability.n, reliability.partial) for name, reliability in reliabilities.items()}
+    lines = on_overall(all_ratings)
+    counts = {name: (line.k, line.n, line.partial) for name, line in lines.items()}
     assert counts == {"all people": (3, 8, 2), "eva and li": (2, 10, 0), "eva and mo": (2, 8, 2)}
-    for reliability in reliabilities.values():
-        assert reliability.mean_icc == pytest.approx(
-            reliability.k * reliability.icc / (1 + (reliability.k - 1) * reliability.icc)
-        ), "Spearman and Brown"
+    for line in lines.values():
+        spearman_brown = line.k * line.icc / (1 + (line.k - 1) * line.icc)
+        assert line.mean_icc == pytest.approx(spearman_brown)
 
 
 def test_two_evaluators_are_compared_once_and_trivial_raters_last():
@@ -370,10 +344,9 @@ def test_fatigue():
     assert of([3] * 199)["why"] == ""
     rested = of([3] * 200, ("gap", 24.0))
     assert (rested["longest_stretch"], rested["why"]) == (1, "")
-    one_day = quality.fatigue(
-        [*rated("eva", "evaluator", [3] * 3), *rated("eva", "evaluator", [3] * 2, start=26)], timing
-    )
-    assert (one_day[0]["longest_stretch"], one_day[0]["ratings"], one_day[0]["mean_minutes"]) == (3, 5, 5.0)
+    two_days = [*rated("eva", "evaluator", [3] * 3), *rated("eva", "evaluator", [3] * 2, start=26)]
+    (line,) = quality.fatigue(two_days, timing)
+    assert (line["longest_stretch"], line["ratings"], line["mean_minutes"]) == (3, 5, 5.0)
 
 
 def test_conditions_have_intervals_and_denominators():
@@ -391,11 +364,8 @@ def test_conditions_have_intervals_and_denominators():
 
 
 def test_trivial_raters_read_nothing():
-    trivial_ratings = quality.trivial_raters(KNOWN, READ.ratings)
-    by_name = {
-        name: [rating.scores["overall"] for rating in own_ratings]
-        for name, own_ratings in ratings.by_rater(trivial_ratings).items()
-    }
+    trivial = ratings.by_rater(quality.trivial_raters(KNOWN, READ.ratings))
+    by_name = {name: [rating.scores["overall"] for rating in made] for name, made in trivial.items()}
     assert set(by_name["always 3"]) == {3}
     assert Counter(by_name["length"]) == {1: 5, 2: 5, 3: 5, 4: 5, 5: 4}
     assert [rating.scores["overall"] for rating in quality.trivial_raters(KNOWN, READ.ratings[:1])] == [3, 1]
@@ -438,7 +408,6 @@ def test_a_model_is_corrected_and_its_draft_kept():
     assert rating.corrected
     assert rating.flags == ("hallucination",)
     assert rating.notes == "flag hallucination added"
-    assert checks.read([], [], [RUBRIC]).breaches == ()
 
 
 def test_flags_of_a_model_are_mended_and_said():
@@ -495,22 +464,16 @@ def test_texts_are_data_in_the_prompt():
 
 def test_choose_keeps_the_distribution():
     def ask(requests):
-        logprobs = [
-            (-1.0, -2.0, -3.0, -0.5, -9.0),
-            (-2.0,) * 5,
-            (-5.0, -4.0, -3.0, -2.0, -1.0),
-            (0.0, -1.0, -1.0, -1.0, -1.0),
-        ]
+        logprobs = [(-1.0, -2.0, -3.0, -0.5, -9.0), (-2.0,) * 5, (-5.0, -4.0, -3.0, -2.0, -1.0), (0.0, *[-1.0] * 4)]
         assert all(isinstance(request, Choose) and request.options == ("1", "2", "3", "4", "5") for request in requests)
         return [Choice(dimension_logprobs, (1,) * 5, 100) for dimension_logprobs in logprobs]
 
-    (rating,) = run(asks.rater("choose", RUBRIC, "m"), KNOWN[:1], ask)
+    by_choice = asks.rater("choose", RUBRIC, "m")
+    (rating,) = run(by_choice, KNOWN[:1], ask)
     assert rating.scores == {"accuracy": 4, "appropriateness": 1, "sensitivity": 5, "depth": 1, "overall": 3}
     assert rating.chances["appropriateness"] == (0.2,) * 5
     assert sum(rating.chances["accuracy"]) == pytest.approx(1, abs=1e-5)
-    (failed,) = run(
-        asks.rater("choose", RUBRIC, "m"), KNOWN[:1], lambda requests: [Choice(None, None, 1) for _ in requests]
-    )
+    (failed,) = run(by_choice, KNOWN[:1], lambda requests: [Choice(None, None, 1) for _ in requests])
     assert (failed.failure, failed.scores) == ("no-likelihood", None)
     assert "ask: found guess; expected text or choose" in line_of(InputInvalid, asks.rater, "guess", RUBRIC, "m")
 
@@ -536,13 +499,8 @@ def test_the_metric_by_likelihoods():
     assert metric.signature.startswith("by:choose|")
     assert metric.asks == "likelihoods"
 
-    def answer(requests):
-        return [
-            Choice(tuple(math.log(0.6 if at == 3 else 0.1) for at in range(len(request.options))), (1,) * 5, 10)
-            for request in requests
-        ]
-
-    (outcome,) = run(metric.flow, [row], answer)
+    likeliest_four = Choice(tuple(math.log(chance) for chance in (0.1, 0.1, 0.1, 0.6, 0.1)), (1,) * 5, 10)
+    (outcome,) = run(metric.flow, [row], lambda requests: [likeliest_four for _ in requests])
     assert (outcome.score, outcome.failure) == (4.0, None)
     assert outcome.parts["expected_mean"] == pytest.approx(0.1 * (1 + 2 + 3 + 5) + 0.6 * 4)
     (failed,) = run(metric.flow, [row], lambda requests: [Choice(None, None, 10) for _ in requests])
@@ -572,9 +530,7 @@ def scored(rows, to, answer):
         return right(answer(json.dumps(body["messages"])), tokens=[])
 
     with Server(default=reply) as server:
-        words = ("score", rows, "--metric", "rubric", "--model", f"m@{server.endpoint.rstrip('/')}", "--to", to)
-        done = CliRunner().invoke(cli.app, list(map(str, words)))
-    assert done.exit_code == 0, done.output
+        succeed("score", rows, "--metric", "rubric", "--model", f"m@{server.endpoint.rstrip('/')}", "--to", to)
     return [json.loads(line) for line in to.read_text().splitlines()]
 
 
@@ -587,7 +543,7 @@ def test_the_metric_over_http(tmp_path):
         return "a four" if "Setsubun" in text else answered(findings=claim_findings) if false in text else answered()
 
     to = tmp_path / "rated.jsonl"
-    rows = {row["texts"]["task_id"]: row for row in scored(MINI / "responses.jsonl", to, answer)}
+    rows = {row["texts"]["task_id"]: row for row in scored(RESPONSES, to, answer)}
     assert len(rows) == 24
     assert (rows["japan-2"]["score"], rows["japan-2"]["failure"]) == (None, "no-json")
     assert rows["india-2"]["parts"]["caps"] == [{"rule": "hallucination", "dimension": "accuracy", "from": 4, "to": 2}]
@@ -598,8 +554,8 @@ def test_the_metric_over_http(tmp_path):
     of_model = {rating.task_id: rating for rating in again.ratings if rating.role == "model"}
     assert {rating.rater for rating in of_model.values()} == {"m"}
     assert (of_model["japan-2"].failure, of_model["india-2"].corrected) == ("no-json", True)
-    reliabilities = quality.reliability(again.ratings, RUBRIC, 0)
-    assert {reliability.n for reliability in reliabilities if reliability.raters == "eva-made-up and m"} == {23}
+    agreements = quality.reliability(again.ratings, RUBRIC, 0)
+    assert {agreement.n for agreement in agreements if agreement.raters == "eva-made-up and m"} == {23}
 
 
 # --- people on the page
@@ -608,25 +564,13 @@ def test_the_metric_over_http(tmp_path):
 def filled(case, made):
     """The values of an answer of the form to a case of the truth table."""
     case_findings, case_draft = findings(case["findings"]), draft(case)
-    values = made.empty()
-    for name in manual.FINDINGS:
-        value = getattr(case_findings, name)
-        values[name] = form.BOOLEAN[value] if isinstance(value, bool) else value
-    values |= {name: getattr(case_draft, name) for name in DIMENSIONS} | {
-        f"rationale_{name}": f"So it is: {case_findings.false_claim}" for name in DIMENSIONS
-    }
-    overall = (
-        rules.settle(case_draft, case_findings, response(case["task"]), RUBRIC).base
-        if case_draft.overall is None
-        else case_draft.overall
-    )
-    values |= {
-        "overall": overall,
-        "rationale_overall": case_draft.sentence,
-        "edge_case": case_draft.edge_case,
-        "confidence": 3,
-    }
-    return values | {"submitted": True}
+    values = made.empty() | {name: getattr(case_findings, name) for name in manual.FINDINGS}
+    values |= {name: BOOLEAN[values[name]] for name in manual.FINDINGS if isinstance(values[name], bool)}
+    values |= {name: getattr(case_draft, name) for name in ("overall", "edge_case", *DIMENSIONS)}
+    values |= {f"rationale_{name}": f"So it is: {case_findings.false_claim}" for name in DIMENSIONS}
+    if case_draft.overall is None:
+        values["overall"] = rules.settle(case_draft, case_findings, response(case["task"]), RUBRIC).base
+    return values | {"rationale_overall": case_draft.sentence, "confidence": 3, "submitted": True}
 
 
 def test_the_form_refuses_what_the_rules_would_change():
@@ -664,7 +608,7 @@ def test_people_word_a_rating_as_the_manual_asks(tmp_path, change, problem):
     overall = {"overall": 4} if "overall" not in change else {}
     (breach,) = checked(tmp_path, good(**(overall | change))).breaches
     assert problem in breach
-    made = form.made_of(RUBRIC)
+    made = made_of(RUBRIC)
     task = campaign.drawn(KNOWN, campaign.Design("eva", [], 0, 0), RUBRIC, 0).tasks[0]
     findings_ = change.get("findings", {})
     texts = {name: value for name, value in (overall | change).items() if name not in ("flags", "findings")}
@@ -678,34 +622,28 @@ def test_people_word_a_rating_as_the_manual_asks(tmp_path, change, problem):
 
 def test_the_words_of_a_model_are_counted_and_not_refused():
     rated = read(answered(accuracy={"rationale": "Right.", "score": 4}))
-    counts = {
-        line["rater"]: line
-        for line in quality.rule_counts([rated, *READ.ratings], KNOWN, [RUBRIC])
-        if line["rule"] == "all"
-    }
-    assert {line["unworded"] for line in counts.values() if line["role"] != "model"} == {None}
-    assert counts[rated.rater]["unworded"] == 1
+    lines = quality.rule_counts([rated, *READ.ratings], KNOWN, [RUBRIC])
+    unworded = {(line["role"], line["unworded"]) for line in lines if line["rule"] == "all"}
+    assert unworded == {("evaluator", None), ("validator", None), ("model", 1)}
     cautions = study.cautions(study.study(replace(READ, ratings=(*READ.ratings, rated)), KNOWN, [RUBRIC], 0))
     assert len([line for line in cautions if "another length than the manual asks" in line.replace("\n", " ")]) == 1
 
 
 def test_the_form_shows_the_workflow_and_what_the_pause_sends_to():
-    made = form.made_of(RUBRIC)
+    made = made_of(RUBRIC)
     assert made.steps[1].intro.startswith("Minute 2–6:")
     assert made.minutes == 8
     sections = {section.title: " ".join((*section.text, *section.points)) for section in made.instructions}
     pause = made.pauses[0]
-    shown = " ".join(sections[title] for title in pause.read)
+    shown, dimensions = " ".join(sections[title] for title in pause.read), RUBRIC.manual.dimensions.values()
     assert RUBRIC.manual.exemplar in shown
     assert all(example.text in shown for example in RUBRIC.manual.examples)
-    assert all(
-        words in shown for dimension in RUBRIC.manual.dimensions.values() for words in dimension.anchors.values()
-    )
+    assert all(words in shown for dimension in dimensions for words in dimension.anchors.values())
     assert (pause.review.least, pause.review.most, pause.every) == (3, 5, 50)
     assert all(principle in sections["Purpose and principles"] for principle in RUBRIC.manual.principles)
     told = " ".join(sections.values())
     assert all(words in told for words in (*RUBRIC.manual.checklist, *RUBRIC.manual.do, *RUBRIC.manual.dont))
-    assert all(dimension.short in sections["The five scores"] for dimension in RUBRIC.manual.dimensions.values())
+    assert all(dimension.short in sections["The five scores"] for dimension in dimensions)
 
 
 def test_a_campaign_is_drawn_answered_and_collected(tmp_path):
@@ -714,9 +652,8 @@ def test_a_campaign_is_drawn_answered_and_collected(tmp_path):
     assert phases == {("calibration", 3): 4, ("main", 3): 10, ("main", 1): 10}
     assert drawn == campaign.drawn(list(reversed(KNOWN)), campaign.Design("eva", ["li", "nia"], 0.5, 4), RUBRIC, 0)
     assert "writer-a" not in json.dumps([task.shown for task in drawn.tasks])
-    case = next(
-        case for case in TABLE if case["findings"] == "claim" and case["overall"] == "4" and case["draft"][0] == "2"
-    )
+    of_claims = [case for case in TABLE if (case["findings"], case["overall"]) == ("claim", "4")]
+    case = next(case for case in of_claims if case["draft"][0] == "2")
     rater_answers = [
         Answer(task.id, name, filled(case, drawn.form) | {"flag_unsafe": True}, 70, f"2026-04-01T12:00:{at:02d}.000Z")
         for at, task in enumerate(drawn.tasks[:6])
@@ -727,11 +664,8 @@ def test_a_campaign_is_drawn_answered_and_collected(tmp_path):
     reading = checked(tmp_path, *rows)
     assert reading.breaches == ()
     assert len(reading.ratings) == len(rater_answers)
-    assert {(rating.rater, rating.role) for rating in reading.ratings} == {
-        ("eva", "evaluator"),
-        ("li", "validator"),
-        ("nia", "validator"),
-    }
+    roles = {(rating.rater, rating.role) for rating in reading.ratings}
+    assert roles == {("eva", "evaluator"), ("li", "validator"), ("nia", "validator")}
     assert set(reading.ratings[0].flags) == {"hallucination", "unsafe"}
     line = line_of(InputInvalid, campaign.drawn, KNOWN, campaign.Design("eva", ["li"], 2, 4), RUBRIC, 0)
     assert "found overlap 2 and calibration 4 of 24" in line
@@ -742,43 +676,36 @@ def test_a_campaign_is_drawn_answered_and_collected(tmp_path):
 
 def test_draw_and_collect_as_commands(tmp_path):
     words = ("--evaluator", "eva", "--validators", "li,nia", "--overlap", 0.5, "--calibration", 4)
-    done = excam("draw", MINI / "responses.jsonl", *words, "--to", tmp_path / "c.json")
-    assert done.exit_code == 0
+    done = succeed("rubric", "draw", RESPONSES, *words, "--to", tmp_path / "c.json")
     assert "24 responses: 4 for calibration, 20 after it, 10 of these for all raters" in done.stderr
     assert "the manual wants 20 to 30" in done.stderr
     drawn = read_campaign(tmp_path / "c.json")
     case = next(case for case in TABLE if case["findings"] == "phrase" and case["draft"] == "4424")
     answer = Answer(drawn.tasks[0].id, "eva", filled(case, drawn.form), 70, "2026-04-01T12:00:00.000Z")
-    (tmp_path / "eva.json").write_text(exchange.to_json(drawn, [answer]), encoding="utf-8")
-    done = excam("collect", tmp_path / "c.json", tmp_path / "eva.json", "--to", tmp_path / "r.jsonl")
-    assert done.exit_code == 0
-    assert excam("check", tmp_path / "r.jsonl", "--responses", MINI / "responses.jsonl").exit_code == 0
-    empty = exchange.to_json(drawn, [])
-    (tmp_path / "eva.json").write_text(empty, encoding="utf-8")
-    done = excam("collect", tmp_path / "c.json", tmp_path / "eva.json", "--to", tmp_path / "r.jsonl")
-    assert (done.exit_code, "0 submitted ratings" in done.stderr) == (2, True)
+    export(tmp_path / "eva.json", drawn, [answer])
+    words = ("rubric", "collect", tmp_path / "c.json", tmp_path / "eva.json", "--to", tmp_path / "r.jsonl")
+    succeed(*words)
+    succeed("rubric", "check", tmp_path / "r.jsonl", "--responses", RESPONSES)
+    export(tmp_path / "eva.json", drawn, [])
+    assert "0 submitted ratings" in refusal(*words)
 
 
 def test_the_form_has_the_words_and_weights_of_the_manual():
     weighted = weighted_by(RUBRIC.manual.suggested_weights)
-    made = form.made_of(weighted)
+    made = made_of(weighted)
     (mean,) = [part for part in made.parts() if getattr(part, "show", "") == "mean"]
     assert mean.weights == (25, 10, 30, 35)
     assert made.version == weighted.signature
-    anchors = {
-        question.field: list(question.values.values()) for question in made.questions if question.kind == "scale"
-    }
+    scales = {question.field: question for question in made.questions if question.kind == "scale"}
     for name, dimension in RUBRIC.manual.dimensions.items():
-        assert anchors[name] == list(dimension.anchors.values())
+        assert list(scales[name].values.values()) == list(dimension.anchors.values())
 
 
 # --- the audit trail
 
 
 def test_a_change_makes_the_next_version_and_a_chained_line(tmp_path):
-    first = changes.change(
-        tmp_path, RUBRIC, None, "Proverbs are no stereotypes.", ["turkey-3"], "2026-11-24T09:00:00+00:00"
-    )
+    first = changes.change(tmp_path, RUBRIC, None, "Proverbs are no stereotypes.", ["turkey-3"], SAVED)
     assert first.rubric.name == "manual-0.1.1"
     opened = changes.opened(str(tmp_path / "manual-0.1.1.yaml"))
     assert opened.hash == first.rubric.hash == first.line["to_hash"]
@@ -793,11 +720,13 @@ def test_a_change_makes_the_next_version_and_a_chained_line(tmp_path):
     assert "found no reason or no example" in line
 
 
-@pytest.mark.parametrize("edit", ["reason", "last", "removed", "swapped", "inserted", "broken"])
-def test_an_edited_log_is_refused_naming_the_line(tmp_path, edit):
+@pytest.mark.parametrize(
+    ("edit", "place"), [("reason", 1), ("last", 3), ("removed", 2), ("swapped", 1), ("inserted", 2), ("broken", 2)]
+)
+def test_an_edited_log_is_refused_naming_the_line(tmp_path, edit, place):
     rubric = RUBRIC
     for at in range(3):
-        rubric = changes.change(tmp_path, rubric, None, f"Reason {at}.", ["a"], "2026-11-24T09:00:00+00:00").rubric
+        rubric = changes.change(tmp_path, rubric, None, f"Reason {at}.", ["a"], SAVED).rubric
     path = tmp_path / changes.LOG
     lines = path.read_text().splitlines()
     edited = {
@@ -808,19 +737,16 @@ def test_an_edited_log_is_refused_naming_the_line(tmp_path, edit):
         "inserted": [lines[0], lines[0], *lines[1:]],
         "broken": [lines[0], "{", lines[2]],
     }
-    place = {"reason": 1, "last": 3, "removed": 2, "swapped": 1, "inserted": 2, "broken": 2}
     path.write_text("\n".join(edited[edit]) + "\n")
-    assert f"log.jsonl:{place[edit]}: was edited" in line_of(InputInvalid, changes.read_log, path)
+    assert f"log.jsonl:{place}: was edited" in line_of(InputInvalid, changes.read_log, path)
 
 
 def test_new_words_come_from_a_file_and_an_edited_version_is_refused(tmp_path):
     words = tmp_path / "words.yaml"
     text = (ROOT / "excam/rubric/manual-0.1.yaml").read_text(encoding="utf-8")
     words.write_text(text.replace("Muddle", "").replace("Superficial, notable issues", "Superficial, notable problems"))
-    done = excam(
-        "change", "--reason", "Clearer.", "--example", "china-1", "--edited", words, "--to", tmp_path / "study"
-    )
-    assert done.exit_code == 0, done.output
+    change = ("rubric", "change", "--reason", "Clearer.", "--example", "china-1", "--edited", words)
+    succeed(*change, "--to", tmp_path / "study")
     version = tmp_path / "study/manual-0.1.1.yaml"
     assert "notable problems" in changes.opened(str(version)).manual.scale[2].text
     version.write_text(version.read_text().replace("notable problems", "notable flaws"))
@@ -852,7 +778,7 @@ def test_a_model_that_gives_no_rating_is_counted_and_shown():
     rating_study = study.study(replace(READ, ratings=(*READ.ratings, *failed)), KNOWN, [RUBRIC], 0)
     assert "24 failures of models" in study.overview(rating_study)
     assert any("m: 24 of 24 answers could not be read" in line for line in study.cautions(rating_study))
-    assert "eva-made-up and m" not in {reliability.raters for reliability in rating_study.reliability}
+    assert "eva-made-up and m" not in {line.raters for line in rating_study.reliability}
     assert "m: 24 of 24" in pages.page(rating_study)
     assert "over responses that all of the raters rated." in study.how(rating_study)
     assert study.interval(-1 / 3, 2 / 3) == "−0.33 to 0.67"
@@ -878,44 +804,37 @@ def test_agreement_with_a_model_is_held_against_raters_that_read_nothing():
 
 
 def test_check_and_analyse(tmp_path):
-    assert excam("check", MINI / "ratings", "--responses", MINI / "responses.jsonl").exit_code == 0
-    bad = write(tmp_path / "bad.jsonl", good(accuracy=6), good(depth=3.0))
-    result = excam("check", bad, "--responses", MINI / "responses.jsonl")
-    assert result.exit_code == 1
-    assert result.stdout.count("\n") == 2
-    assert excam("analyse", bad, "--to", tmp_path / "out").exit_code == 2
-    done = excam("analyse", MINI / "ratings", "--responses", MINI / "responses.jsonl", "--to", tmp_path / "out")
-    assert done.exit_code == 0, done.output
-    with (tmp_path / "out/reliability.csv").open(newline="") as stream:
-        lines = list(csv.DictReader(stream))
+    succeed("rubric", "check", MINI / "ratings", "--responses", RESPONSES)
+    bad = write_rows(tmp_path / "bad.jsonl", [good(accuracy=6), good(depth=3.0)])
+    result = excam("rubric", "check", bad, "--responses", RESPONSES)
+    assert (result.exit_code, result.stdout.count("\n")) == (1, 2)
+    words = ("--responses", RESPONSES, "--to", tmp_path / "out")
+    assert excam("rubric", "analyse", bad, *words).exit_code == 2
+    succeed("rubric", "analyse", MINI / "ratings", *words)
+    lines = tables.read_lines(tmp_path / "out/reliability.csv")
     assert {line["target"] for line in lines} <= {"met", "not met", "undecided"}
 
 
 def test_ratings_of_two_versions_are_refused_unless_wanted(tmp_path):
-    made = changes.change(tmp_path / "study", RUBRIC, None, "Clearer.", ["china-1"], "2026-11-24T09:00:00+00:00").rubric
+    made = changes.change(tmp_path / "study", RUBRIC, None, "Clearer.", ["china-1"], SAVED).rubric
     rows = [good(task_id=f"china-{at}", **dict.fromkeys(SCORES, at)) for at in (1, 2, 3)]
     rows += [row | {"rater": "bo", "role": "validator", "rubric": made.name} for row in rows]
-    file = write(tmp_path / "r.jsonl", *rows)
-    assert "found manual-0.1.1; expected manual-0.1" in excam("check", file).stdout
+    file = write_rows(tmp_path / "r.jsonl", rows)
+    assert "found manual-0.1.1; expected manual-0.1" in excam("rubric", "check", file).stdout
     versions = ("--rubric", "manual-0.1", "--rubric", tmp_path / "study/manual-0.1.1.yaml")
-    assert excam("check", file, *versions).exit_code == 0
-    refused = excam("analyse", file, *versions, "--to", tmp_path / "out")
-    assert refused.exit_code == 2
-    assert "found rubrics manual-0.1, manual-0.1.1; expected one version" in refused.stderr
-    assert excam("analyse", file, *versions, "--across-versions", "--to", tmp_path / "out").exit_code == 0
+    succeed("rubric", "check", file, *versions)
+    words = ("rubric", "analyse", file, *versions, "--responses", RESPONSES, "--to", tmp_path / "out")
+    assert "found rubrics manual-0.1, manual-0.1.1; expected one version" in refusal(*words)
+    succeed(*words, "--across-versions")
 
 
 def test_one_rater_and_constant_ratings_are_said(tmp_path):
-    path = write(tmp_path / "one.jsonl", *(good(task_id=f"china-{at}") for at in (1, 2, 3)))
-    done = excam("analyse", path, "--to", tmp_path / "out")
-    assert done.exit_code == 0
-    assert "Agreement: n/a with one rater" in done.stdout
-    rows = [
-        good(task_id=f"china-{at}", rater=name, role=role)
-        for name, role in (("a", "evaluator"), ("b", "validator"))
-        for at in (1, 2)
-    ]
-    done = excam("analyse", write(tmp_path / "two.jsonl", *rows), "--to", tmp_path / "out")
+    path = write_rows(tmp_path / "one.jsonl", (good(task_id=f"china-{at}") for at in (1, 2, 3)))
+    words = ("rubric", "analyse", path, "--to", tmp_path / "out")
+    assert "Agreement: n/a with one rater" in succeed(*words).stdout
+    tasks, roles = ("china-1", "china-2"), {"a": "evaluator", "b": "validator"}
+    write_rows(path, [good(task_id=task, rater=name, role=roles[name]) for name in roles for task in tasks])
+    done = succeed(*words)
     assert "ICC of Overall is undefined: all scores are equal" in done.stdout
     assert "b: Overall is 4 for all 2 responses: it tells nothing apart." in done.stdout
 
@@ -925,8 +844,8 @@ def test_weights_are_part_of_the_version(tmp_path):
     (tmp_path / "weighted.yaml").write_text(yaml.safe_dump(weighted), encoding="utf-8")
     row = good(rubric="manual-0.1|weights:25,10,30,35")
     for rating, code in ((row, 0), (good(), 1)):
-        words = ("check", write(tmp_path / "r.jsonl", rating), "--rubric", tmp_path / "weighted.yaml")
-        assert excam(*words).exit_code == code
+        words = ("check", write_rows(tmp_path / "r.jsonl", [rating]), "--rubric", tmp_path / "weighted.yaml")
+        assert excam("rubric", *words).exit_code == code
 
 
 def test_the_page_shows_texts_as_texts(tmp_path):
@@ -945,7 +864,7 @@ def test_the_page_shows_texts_as_texts(tmp_path):
 
 
 def test_show_prints_the_manual():
-    text = excam("show").stdout
+    text = excam("rubric", "show").stdout
     assert RUBRIC.hash in text
     assert manual.parse(yaml.safe_load(text), "shown").hash == RUBRIC.hash
 
@@ -953,7 +872,5 @@ def test_show_prints_the_manual():
 def test_the_phase_of_the_study_stands_before_that_of_the_training():
     main = [*rated("a", "evaluator", [1, 2, 3, 4]), *rated("b", "validator", [1, 2, 3, 5])]
     in_phases = [replace(rating, phase="calibration") for rating in main] + main
-    assert list(dict.fromkeys(line.phase for line in quality.reliability(in_phases, RUBRIC, 0))) == [
-        "main",
-        "calibration",
-    ]
+    phases = dict.fromkeys(line.phase for line in quality.reliability(in_phases, RUBRIC, 0))
+    assert list(phases) == ["main", "calibration"]

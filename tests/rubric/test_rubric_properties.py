@@ -14,19 +14,13 @@ from excam.rubric.rules import Draft, Findings, settle, wrong_caps
 
 RUBRIC = manual.load()
 KNOWN = responses.read(responses.files(Path(__file__).parents[2] / "mini/rubric/responses.jsonl"))
-FINDING = st.builds(
-    Findings, **{name: TEXTS if values == ("",) else st.sampled_from(values) for name, values in FINDINGS.items()}
-)
+VALUES = {name: TEXTS if values == ("",) else st.sampled_from(values) for name, values in FINDINGS.items()}
+FINDING = st.builds(Findings, **VALUES)
 SCORE = st.sampled_from(SCALE)
 RULES = st.sampled_from(("", *RUBRIC.manual.rules))
 DRAFT = st.builds(Draft, **dict.fromkeys(DIMENSIONS, SCORE), overall=SCORE | st.none(), sentence=TEXTS, edge_case=RULES)
-RESPONSE = st.builds(
-    responses.Response,
-    task_id=st.just("t"),
-    prompt=st.just("p"),
-    response=st.just("r"),
-    **{name: st.sampled_from(values) for name, values in responses.VALUES.items()},
-)
+FACTS = {name: st.sampled_from(values) for name, values in responses.VALUES.items()}
+RESPONSE = st.builds(responses.Response, task_id=st.just("t"), prompt=st.just("p"), response=st.just("r"), **FACTS)
 
 
 @given(DRAFT, FINDING, RESPONSE)
@@ -58,9 +52,8 @@ def completion(text, finish="stop"):
 @st.composite
 def almost_answers(draw):
     """An answer as it was asked for, but for some values."""
-    odd = TEXTS | st.sampled_from(
-        (None, 0, 1, 6, 3, -1, True, [], ["stereotype"], {}, {"score": 2, "rationale": "So."})
-    )
+    score = {"score": 2, "rationale": "So."}
+    odd = TEXTS | st.sampled_from((None, 0, 1, 6, 3, -1, True, [], ["stereotype"], {}, score))
     values = {
         "findings": {name: draw(st.sampled_from(known)) for name, known in FINDINGS.items()}
         | draw(st.dictionaries(st.sampled_from([*FINDINGS, "more"]), odd, max_size=2)),

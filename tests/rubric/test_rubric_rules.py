@@ -91,9 +91,7 @@ def test_weights_change_the_base_and_the_signature():
     assert weighted.signature == "manual-0.1|weights:25,10,30,35"
     assert weighted.hash != RUBRIC.hash
     halves = weighted_by({"accuracy": 0.1, "appropriateness": 0.1, "sensitivity": 0.1, "depth": 0.3})
-    assert (
-        rules.base_of({"accuracy": 2, "appropriateness": 2, "sensitivity": 2, "depth": 3}, halves) == 3
-    )  # 2.5, half up
+    assert rules.base_of(dict.fromkeys(DIMENSIONS, 2) | {"depth": 3}, halves) == 3  # 2.5, half up
     assert "weights: found" in line_of(InputInvalid, weighted_by, {"depth": 1})
 
 
@@ -128,9 +126,8 @@ def test_the_manual_has_every_printed_number():
 
 def test_flags_are_those_of_both_lists():
     listed = {row["flag"]: row for row in printed("flags")}
-    both = {RUBRIC.manual.aliases.get(name, name) for name in listed}
-    assert both == set(RUBRIC.manual.flags)
-    assert len(both) == 7
+    assert {RUBRIC.manual.aliases.get(name, name) for name in listed} == set(RUBRIC.manual.flags)
+    assert len(RUBRIC.manual.flags) == 7
     assert {name for name in listed if listed[name]["section"] == "4"} ^ {"unsafe advice", "overgeneralization"} <= {
         name for name in listed if listed[name]["section"] in ("4", "4 and 8")
     }
