@@ -15,11 +15,11 @@ import pytest
 import typer
 from one_line_errors import line_of
 
-from excam.core import extras, row_files, row_layouts
+from excam.core import extras
 from excam.core.command_input import spooled
 from excam.core.exceptions import InputInvalid
 from excam.core.extras import NotInstalled
-from excam.core.row_files import EMPTY, BadRow, log_status, records, rows
+from excam.core.row_files import EMPTY, NOT_UTF8, BadRow, log_status, records, rows
 from excam.core.row_layouts import layout_of
 from excam.core.terminal import stop
 
@@ -45,25 +45,14 @@ def outputs(path):
 
 def in_format(kind):
     """The bytes of ROWS in a text format."""
-    frame = pl.DataFrame(ROWS)
-    return {
-        ".jsonl": lambda: "".join(json.dumps(row) + "\n" for row in ROWS).encode(),
-        ".ndjson": lambda: "".join(json.dumps(row, ensure_ascii=False) + "\r\n" for row in ROWS).encode(),
-        ".json": lambda: json.dumps(ROWS, indent=1).encode(),
-        ".csv": lambda: frame.write_csv().encode(),
-        ".tsv": lambda: frame.write_csv(separator="\t").encode(),
-    }[kind]()
+    return TEXTS[kind]().encode()
 
 
 def written(folder, kind):
     """The rows in a file of a kind."""
-    path, frame = folder / f"rows{kind}", pl.DataFrame(ROWS)
-    if kind == ".parquet":
-        frame.write_parquet(path)
-    elif kind == ".arrow":
-        frame.write_ipc_stream(path)
-    elif kind == ".feather":
-        frame.write_ipc(path)
+    path = folder / f"rows{kind}"
+    if kind in COLUMNAR:
+        COLUMNAR[kind](FRAME, path)
     elif kind == "":
         from datasets import Dataset
 
@@ -74,11 +63,20 @@ def written(folder, kind):
     return path
 
 
-TEXTS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
+FRAME = pl.DataFrame(ROWS)
+COLUMNAR = {".parquet": pl.DataFrame.write_parquet, ".arrow": pl.DataFrame.write_ipc_stream}
+COLUMNAR |= {".feather": pl.DataFrame.write_ipc}
+TEXTS = {
+    ".jsonl": lambda: "".join(json.dumps(row) + "\n" for row in ROWS),
+    ".ndjson": lambda: "".join(json.dumps(row, ensure_ascii=False) + "\r\n" for row in ROWS),
+    ".json": lambda: json.dumps(ROWS, indent=1),
+    ".csv": FRAME.write_csv,
+    ".tsv": lambda: FRAME.write_csv(separator="\t"),
+}
 PACKED = [f"{kind}{packed}" for kind in (".jsonl", ".csv", ".json") for packed in PACKERS]
 
 
-@pytest.mark.parametrize("kind", [*TEXTS, *PACKED, ".parquet", ".arrow", ".feather", ""])
+@pytest.mark.parametrize("kind", [*TEXTS, *PACKED, *COLUMNAR, ""])
 def test_every_kind_of_file_gives_the_same_rows(tmp_path, kind):
     assert read(written(tmp_path, kind)) == ROWS
 
@@ -86,23 +84,17 @@ def test_every_kind_of_file_gives_the_same_rows(tmp_path, kind):
 @pytest.mark.parametrize("kind", TEXTS)
 def test_a_kind_is_known_by_its_content_where_no_suffix_says_it(tmp_path, kind):
     for name in ("rows", "rows.txt", "rows.data"):
-        path = tmp_path / name
-        path.write_bytes(in_format(kind))
-        assert read(path) == ROWS
-        path.write_bytes(gzip.compress(in_format(kind)))
-        assert read(path) == ROWS, "packed, and no suffix says so"
+        for content in (in_format(kind), gzip.compress(in_format(kind))):
+            (tmp_path / name).write_bytes(content)
+            assert read(tmp_path / name) == ROWS
 
 
-@pytest.mark.parametrize("kind", [".parquet", ".arrow", ".feather"])
+@pytest.mark.parametrize("kind", COLUMNAR)
 def test_a_columnar_file_without_its_suffix(tmp_path, kind):
     assert read(written(tmp_path, kind).rename(tmp_path / "rows")) == ROWS
 
 
 CSV = 'id,instruction,output\n1,"Nenne ein Gericht",Käse\n2,Frage,"Größe, mit Komma"\n'
-TWO = [
-    {"id": "1", "instruction": "Nenne ein Gericht", "output": "Käse"},
-    {"id": "2", "instruction": "Frage", "output": "Größe, mit Komma"},
-]
 
 
 @pytest.mark.parametrize(
@@ -127,16 +119,16 @@ TWO = [
 def test_tables_as_spreadsheets_save_them(tmp_path, data, notes):
     path = tmp_path / "a.csv"
     path.write_bytes(data)
-    assert read(path) == TWO
-    assert row_layouts.layout_of(path).notes == notes
+    expected = (("1", "Nenne ein Gericht", "Käse"), ("2", "Frage", "Größe, mit Komma"))
+    assert read(path) == [dict(zip(("id", "instruction", "output"), row, strict=True)) for row in expected]
+    assert layout_of(path).notes == notes
 
 
 def test_blanks_after_separators_are_text_where_the_header_has_none(tmp_path):
     path = tmp_path / "a.csv"
-    path.write_bytes(b"id,output\n1, Sushi\n")
-    assert outputs(path) == [" Sushi"]
-    path.write_bytes(b"id, output\n1, Sushi\n")
-    assert outputs(path) == ["Sushi"]
+    for header, output in ((b"id,output", " Sushi"), (b"id, output", "Sushi")):
+        path.write_bytes(header + b"\n1, Sushi\n")
+        assert outputs(path) == [output]
 
 
 def test_columns_behind_the_last_one(tmp_path):
@@ -148,8 +140,8 @@ def test_columns_behind_the_last_one(tmp_path):
     path.write_bytes(b"id,output,note\n1\n2,x,y\n")
     assert read(path)[0] == {"id": "1", "output": None, "note": None}
     path.write_bytes(b"id,output 1,x\n2,y\n3,z\n")
-    line = line_of(InputInvalid, read, path)
-    assert line.startswith(f"{path}: each row has 2 fields or fewer; expected 3, as in its header; is a line end")
+    line = f"{path}: each row has 2 fields or fewer; expected 3, as in its header; is a line end"
+    assert line_of(InputInvalid, read, path).startswith(line)
 
 
 @pytest.mark.parametrize("text", ["Łódź i żółw", "Ça va très bien", "Привет мир", "ΑΒΓ", "x\u00b3 y"])
@@ -160,9 +152,8 @@ def test_a_code_page_that_may_be_another_is_one_line(tmp_path, text):
     path.write_bytes(f"id,output\n1,{text}\n".encode(encoding))
     line = line_of(InputInvalid, read, path)
     assert line.startswith(f"{path}: not UTF-8, maybe Latin-1 or Windows-1252 (byte 0x")
-    assert line.endswith(
-        "in line 2); expected UTF-8; save the file as UTF-8, or give its encoding, such as --encoding cp1252"
-    )
+    expected = "UTF-8; save the file as UTF-8, or give its encoding, such as --encoding cp1252"
+    assert line.endswith(f"in line 2); expected {expected}")
     assert [row["output"] for row in read(path, encoding)] == [text]
     assert "--encoding: found cp99; expected" in line_of(InputInvalid, read, path, "cp99")
 
@@ -170,9 +161,9 @@ def test_a_code_page_that_may_be_another_is_one_line(tmp_path, text):
 def test_a_damaged_place_in_utf8_is_a_bad_row(tmp_path):
     path = tmp_path / "a.csv"
     path.write_bytes("output\nKäse\n".encode() + b"caf\xe9 x\n" + "寿司\n".encode())
-    assert read(path) == [{"output": "Käse"}, row_files.NOT_UTF8, {"output": "寿司"}]
+    assert read(path) == [{"output": "Käse"}, NOT_UTF8, {"output": "寿司"}]
     (path := tmp_path / "a.jsonl").write_bytes('{"output": "ö"}\n'.encode() + b'{"output": "\xe9"}\n')
-    assert read(path) == [{"output": "ö"}, row_files.NOT_UTF8]
+    assert read(path) == [{"output": "ö"}, NOT_UTF8]
 
 
 @pytest.mark.parametrize(
@@ -198,16 +189,16 @@ def test_a_bad_line_is_counted_and_the_others_are_read(tmp_path, line, reason, d
     assert line_of(InputInvalid, list, rows(path)).startswith(f"{path}:3: {detail}")
 
 
+X, Z = {"id": "1", "output": "x"}, {"id": "2", "output": "z"}
+
+
 @pytest.mark.parametrize(
     ("body", "numbered_rows"),
     [
-        ("1,x,y\n2,z\n", [(1, "other-width"), (2, {"id": "2", "output": "z"})]),
-        ('1,"x" y\n2,z\n', [(1, "not-csv (line 2)"), (2, {"id": "2", "output": "z"})]),
-        ('1,x\n2,"y\n3,z\n', [(1, {"id": "1", "output": "x"}), (2, "not-csv (lines 3 to 4)")]),
-        (
-            ",\n1,x\n\n,\n2,y\n,\n\n,\n",
-            [(1, "empty-row"), (2, {"id": "1", "output": "x"}), (3, "empty-row"), (4, {"id": "2", "output": "y"})],
-        ),
+        ("1,x,y\n2,z\n", [(1, "other-width"), (2, Z)]),
+        ('1,"x" y\n2,z\n', [(1, "not-csv (line 2)"), (2, Z)]),
+        ('1,x\n2,"y\n3,z\n', [(1, X), (2, "not-csv (lines 3 to 4)")]),
+        (",\n1,x\n\n,\n2,z\n,\n\n,\n", [(1, "empty-row"), (2, X), (3, "empty-row"), (4, Z)]),
     ],
 )
 def test_a_bad_line_of_a_table(tmp_path, body, numbered_rows):
@@ -224,11 +215,7 @@ def test_a_bad_line_of_a_table(tmp_path, body, numbered_rows):
         ("a.parquet", b"PAR1", ": "),
         ("a.parquet", b"", ": "),
         ("a.arrow", b"", ": "),
-        (
-            "a.csv",
-            b"PK\x03\x04",
-            ": a zip archive; expected text; unpack it, name a workbook .xlsx, `inspect log dump` a .eval",
-        ),
+        ("a.csv", b"PK\3\4", ": a zip archive; expected text; unpack it, name a workbook .xlsx, `inspect log dump` a"),
         ("a.tsv", b"\xd0\xcf\x11\xe0", ": an old Excel workbook; expected text; name it .xls"),
         ("a.xlsx", b"<html", ": an HTML page"),
         ("a.xlsx", b"id,output", ": no workbook, as its name says; expected one"),
@@ -275,7 +262,7 @@ def test_a_folder_of_several_files_is_numbered_through(tmp_path):
     for name, count in (("c", 1), ("a", 2), ("b", 0)):
         pl.DataFrame({"output": [name] * count}).write_parquet(tmp_path / f"{name}.parquet")
     assert [(number, row["output"]) for number, row in records(tmp_path)] == [(1, "a"), (2, "a"), (3, "c")]
-    assert row_layouts.layout_of(tmp_path).notes == ("3 files",)
+    assert layout_of(tmp_path).notes == ("3 files",)
 
 
 def test_a_saved_data_set_is_read_without_what_map_left_beside_it(tmp_path):
@@ -298,8 +285,8 @@ def test_splits_are_not_joined(tmp_path):
     assert outputs(tmp_path / "both/test") == ["test"]
     DatasetDict({"test": parts["test"]}).save_to_disk(tmp_path / "one")
     assert outputs(tmp_path / "one") == ["test"]
+    (tmp_path / "hub/data").mkdir(parents=True)
     for name in ("train-00000-of-00002", "train-00001-of-00002", "test-00000-of-00001"):
-        (tmp_path / "hub/data").mkdir(parents=True, exist_ok=True)
         pl.DataFrame({"output": [name]}).write_parquet(tmp_path / f"hub/data/{name}.parquet")
     assert "splits test, train; expected one of them" in line_of(InputInvalid, read, tmp_path / "hub")
     (tmp_path / "hub/data/test-00000-of-00001.parquet").unlink()
@@ -343,9 +330,8 @@ def test_a_log_that_inspect_writes_itself(tmp_path):
         EvalSample(id=name, epoch=1, input="Name a dish.", target="", output=ModelOutput.from_content("m", text))
         for name, text in ((1, "Sushi."), (2, "Tea."))
     ]
-    about = EvalSpec(
-        created="2026-01-01T00:00:00+00:00", task="t", dataset=EvalDataset(), model="m", config=EvalConfig()
-    )
+    made = "2026-01-01T00:00:00+00:00"
+    about = EvalSpec(created=made, task="t", dataset=EvalDataset(), model="m", config=EvalConfig())
     write_eval_log(EvalLog(eval=about, samples=samples), str(tmp_path / "log.json"))
     assert [row["output"]["completion"] for row in read(tmp_path / "log.json")] == ["Sushi.", "Tea."]
 
@@ -454,8 +440,7 @@ def test_no_file(tmp_path):
 
 @pytest.mark.parametrize("name", ["rows.TSV", "rows.csv.tsv", "rows.tsv.old.tsv", "ROWS.TSV.GZ"])
 def test_a_kind_is_known_by_its_last_suffix_in_any_case(tmp_path, name):
-    kind = ".tsv.gz" if name.endswith(".GZ") else ".tsv"
-    assert read(written(tmp_path, kind).rename(tmp_path / name)) == ROWS
+    assert read(written(tmp_path, ".tsv.gz" if name.endswith(".GZ") else ".tsv").rename(tmp_path / name)) == ROWS
 
 
 @pytest.mark.parametrize("kind", [".jsonl.gz", ".csv.xz", ".csv.bz2"])
@@ -486,4 +471,4 @@ def test_a_packed_file_that_was_cut(tmp_path, kind):
 )
 def test_the_status_of_a_run_is_read_from_its_log(log, status, tmp_path):
     (tmp_path / "log.json").write_text(json.dumps(log))
-    assert log_status(row_layouts.layout_of(tmp_path / "log.json")) == status
+    assert log_status(layout_of(tmp_path / "log.json")) == status

@@ -48,10 +48,8 @@ def test_columns_are_found_by_their_usual_names(names, read_as):
 
 
 def test_the_roles_are_those_of_the_metric():
-    assert rows.columns_of(("instruction", "output"), RUBRIC, {}).renamed == (
-        "instruction as prompt",
-        "output as response",
-    )
+    read_as = ("instruction as prompt", "output as response")
+    assert rows.columns_of(("instruction", "output"), RUBRIC, {}).renamed == read_as
     columns = rows.columns_of(("prompt", "response", "lang"), CALMQA, {})
     assert columns.theirs == {"question": "prompt", "answer": "response", "language": "lang"}
     read_as = ("Translation as translation", "language as target_language")
@@ -99,25 +97,23 @@ def test_a_column_that_is_named_is_the_one_that_is_read(tmp_path):
 def test_what_is_read_as_what_is_one_line(tmp_path):
     path = tmp_path / "a.csv"
     path.write_bytes("\ufeffFrage;Antwort;Bewertung\r\nWas?;Das.;3,5\r\n".encode())
-    said = rows.RowFile(path, EXCAM).said
     read_as = "read Frage as instruction, Antwort as output; not read, kept in `columns`: Bewertung"
-    assert said == f"{path}: semicolons; {read_as}"
+    assert rows.RowFile(path, EXCAM).said == f"{path}: semicolons; {read_as}"
     path = file(tmp_path, {**GIVEN, "more": 1})
     assert rows.RowFile(path, EXCAM).said == ""
     file(tmp_path, {**GIVEN, "input": "Guten Tag"})
     assert rows.RowFile(path, EXCAM).said == f"{path}: not read, kept in `columns`: input", "it may be of the task"
 
 
+ID_NAMES = ("question_id", "qid", "rowId", "uuid", "key", "Nr.", "item no")
+
+
 @pytest.mark.parametrize(
     ("name", "values", "ids"),
     [
-        *(
-            (name, ["q-07", 9], ["q-07", "9"])
-            for name in ("question_id", "qid", "rowId", "uuid", "key", "Nr.", "item no")
-        ),
+        *((name, ["q-07", 9], ["q-07", "9"]) for name in ID_NAMES),
         *(("question_id", values, ["1", "2"]) for values in (["a", "a"], ["a", None], ["a", " "], ["a", True])),
-        ("marks", ["a", "b"], ["1", "2"]),
-        ("valid text", ["a", "b"], ["1", "2"]),
+        *((name, ["a", "b"], ["1", "2"]) for name in ("marks", "valid text")),
     ],
 )
 def test_a_column_is_the_id_if_its_name_says_so_and_it_is_complete_and_unique(tmp_path, name, values, ids):
@@ -169,26 +165,19 @@ def test_a_bad_row_is_a_failed_row_in_its_place(record, failure):
     assert (row.failure, row.id) == (failure, "")
 
 
-@pytest.mark.parametrize(
-    ("identifier", "text"),
-    [
-        *((1, "1"), (1.0, "1"), ("0001", "0001"), (None, ""), ("", "")),
-        *((number, str(number)) for number in (1870000000000000001, 2**64 - 1, 10**30, -5)),
-    ],
-)
-def test_ids_are_text(identifier, text):
+def test_ids_are_text():
     columns = rows.columns_of(("instruction", "output"), EXCAM, {})
-    assert rows.row({**GIVEN, "id": identifier}, columns, EXCAM).id == text
+    same = (1, "0001", "", 1870000000000000001, 2**64 - 1, 10**30, -5)
+    for identifier, text in (*((same_id, str(same_id)) for same_id in same), (1.0, "1"), (None, "")):
+        assert rows.row({**GIVEN, "id": identifier}, columns, EXCAM).id == text
 
 
 def test_a_text_stands_in_for_a_column_only_where_that_is_asked_for(tmp_path):
     path = file(tmp_path, {"output": "x", "remarks": "a"}, {"output": "y", "language": math.nan, "system": None})
     entries = read(path, STANDING)
     assert texts(entries) == [("Generate a culturally correct text", output) for output in ("x", "y")]
-    assert [(row.labels, row.notes, row.others) for row in entries] == [
-        ({}, ["stand-in"], {"remarks": "a"}),
-        ({}, ["stand-in"], {}),
-    ]
+    assert [row.others for row in entries] == [{"remarks": "a"}, {}]
+    assert [(row.labels, row.notes) for row in entries] == [({}, ["stand-in"])] * 2
     assert "--without: found output; expected instruction" in line_of(InputInvalid, EXCAM.lacking, ["output"])
 
 
@@ -222,19 +211,15 @@ def test_other_columns_are_kept_as_json_holds_them(tmp_path):
 def test_an_id_that_occurs_twice_is_a_failure_under_a_name_of_its_own(tmp_path):
     path = file(tmp_path, *({**GIVEN, "id": name} for n, name in enumerate(["a", "b", 1, "a", 1.0, "a#4"])))
     entries = read(path)
-    assert [entry.id for entry in entries] == ["a", "b", "1", "a#4", "1#5", "a#4#6"]
-    assert [entry.failure for entry in entries] == [None, None, None, "duplicate-id", "duplicate-id", "duplicate-id"]
-    assert len({entry.id for entry in entries}) == len(entries), "results are joined by id"
+    assert [entry.id for entry in entries] == ["a", "b", "1", "a#4", "1#5", "a#4#6"], "results are joined by id"
+    assert [entry.failure for entry in entries] == [*[None] * 3, *["duplicate-id"] * 3]
 
 
 def test_a_row_without_an_id_never_takes_that_of_another(tmp_path):
     absent = [GIVEN, *({**GIVEN, "id": none} for none in (None, math.nan, "", " "))]
     entries = read(file(tmp_path, *absent, {**GIVEN, "id": 2}, {**GIVEN, "id": "1"}))
-    assert [(entry.id, entry.failure) for entry in entries] == [
-        *((f"#{number}", None) for number in range(1, 6)),
-        ("2", None),
-        ("1", None),
-    ]
+    assert [entry.id for entry in entries] == ["#1", "#2", "#3", "#4", "#5", "2", "1"]
+    assert {entry.failure for entry in entries} == {None}
     assert [entry.id for entry in read(file(tmp_path, GIVEN, GIVEN))] == ["1", "2"]
 
 
@@ -248,9 +233,8 @@ def test_a_table_that_excam_wrote_is_read_without_its_guards(tmp_path):
 
 
 def test_columns_of_the_metric_s_own_names_come_before_turns(tmp_path):
-    turns = [{"role": "user", "content": "Q?"}, {"role": "assistant", "content": "A."}]
     own = {"instruction": "I", "output": "O"}
-    assert texts(read(file(tmp_path, {**own, "messages": turns}, own))) == [("I", "O")] * 2
+    assert texts(read(file(tmp_path, {**own, **chat("Q?", "A.")}, own))) == [("I", "O")] * 2
 
 
 @pytest.mark.parametrize(("name", "named"), [("output", {}), ("response", {}), ("said", {"output": "said"})])
@@ -288,14 +272,18 @@ def test_a_survey_counts_rows_and_failures(tmp_path):
 
 
 def test_a_file_without_rows_is_one_line(tmp_path):
-    for text in ("", "\n \n"):
-        path = tmp_path / "a.jsonl"
-        path.write_text(text)
-        assert line_of(InputInvalid, rows.RowFile, path, EXCAM).startswith(f"{path}: 0 rows; expected one JSON object")
-    path.write_text("id,instruction,output\n")
-    assert ": 0 rows" in line_of(InputInvalid, rows.RowFile, path.rename(tmp_path / "a.csv"), EXCAM)
     pl.DataFrame({"output": ["x"]}).head(0).write_parquet(tmp_path / "a.parquet")
-    assert ": 0 rows" in line_of(InputInvalid, rows.RowFile, tmp_path / "a.parquet", EXCAM)
+    for name, text in (
+        ("a.jsonl", ""),
+        ("b.jsonl", "\n \n"),
+        ("a.csv", "id,instruction,output\n"),
+        ("a.parquet", None),
+    ):
+        path = tmp_path / name
+        if text is not None:
+            path.write_text(text)
+        line = f"{path}: 0 rows{'; expected one JSON object' if path.suffix == '.jsonl' else ''}"
+        assert line_of(InputInvalid, rows.RowFile, path, EXCAM).startswith(line)
 
 
 def test_a_file_of_bad_rows_alone_is_read_as_failures(tmp_path):
@@ -332,10 +320,8 @@ def test_the_last_turns_of_a_conversation_are_read(tmp_path):
     ]
     path = file(tmp_path, {"id": "a", "messages": turns, "culture": "Greece"}, {"messages": turns[1:3]})
     row_file = rows.RowFile(path, EXCAM)
-    assert texts(row_file) == [
-        ("user: Name a dish.\n\nassistant: Tea.\n\nA Greek one.", "Sushi."),
-        ("Name a dish.", "Tea."),
-    ]
+    whole = "user: Name a dish.\n\nassistant: Tea.\n\nA Greek one."
+    assert texts(row_file) == [(whole, "Sushi."), ("Name a dish.", "Tea.")]
     assert [(row.id, row.labels) for row in row_file] == [("a", {"culture": "Greece"}), ("#2", {})]
     read_as = "earlier turns and the last one of a person as instruction, the last answer as output"
     assert f": messages: {read_as}; not what a system or a tool says" in row_file.said
@@ -399,8 +385,7 @@ def test_epochs_of_a_sample_are_rows_of_their_own(tmp_path):
 
 
 def test_naming_a_column_switches_the_recognition_off(tmp_path):
-    row = {"messages": [{"role": "user", "content": "A?"}, {"role": "assistant", "content": "B."}], "reply": "C."}
-    (entry,) = read(file(tmp_path, row), named={"output": "reply"})
+    (entry,) = read(file(tmp_path, {**chat("A?", "B."), "reply": "C."}), named={"output": "reply"})
     assert entry.values["output"] == "C."
 
 
