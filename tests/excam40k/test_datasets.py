@@ -98,27 +98,16 @@ def test_directory_is_the_registry():
     assert set(benchmarks.available()) == {path.stem for path in DATASETS.glob("[a-z]*.py")} - {"base"}
 
 
-def test_unknown_name_is_one_line_with_the_known_ones():
-    assert "blnd: no such benchmark; known: blend, calmqa" in line_of(ConfigInvalid, benchmarks.load, "blnd")
-
-
-@pytest.mark.parametrize("name", ["base", "_cells", "../blend", "os", ""])
-def test_a_module_that_is_not_a_benchmark_is_refused(name):
-    with pytest.raises(ConfigInvalid):
-        benchmarks.load(name)
+@pytest.mark.parametrize("name", ["blnd", "base", "_cells", "../blend", "os", ""])
+def test_unknown_name_is_one_line_with_the_known_ones(name):
+    assert f"{name}: no such benchmark; known: blend, calmqa" in line_of(ConfigInvalid, benchmarks.load, name)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_module_keeps_the_contract(name):
-    module = benchmarks.load(name)
-    assert module.ERRORS in ("hard", "soft")
-    assert module.SOURCE.licence
-    assert module.SOURCE.title
-    assert module.SOURCE.citation
-    assert module.SOURCE.homepage
-    assert not any(
-        pattern.startswith("/") or ".." in pattern for pattern in source_tables.every_pattern(module.SOURCE.files)
-    )
+    source = benchmarks.load(name).SOURCE
+    assert all((source.licence, source.title, source.citation, source.homepage))
+    assert not any(pattern.startswith("/") or ".." in pattern for pattern in source_tables.every_pattern(source.files))
 
 
 def test_import_and_reading_need_no_heavy_library_no_cache_and_no_network(tmp_path):
@@ -179,10 +168,7 @@ def test_a_column_that_a_module_has_not_is_one_line(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        (
-            "base.fields(base.table(folder / 'a.csv', NAME, ['x']), ide=pl.col('x'))",
-            "TypeError: base.fields: no field ide;",
-        ),
+        ("base.fields(pl.DataFrame({'x': [1]}), ide=pl.col('x'))", "TypeError: base.fields: no field ide;"),
         ("tabel(folder)", "NameError: name 'tabel' is not defined; correct the module"),
         ("base.table(folder / 'a.csv', NAME, ['x']).select('z')", "ColumnNotFoundError: "),
     ],
@@ -300,11 +286,6 @@ def test_unknown_languages_and_answers_that_are_no_text_are_counted(tmp_path):
     assert reading.unknown == {"language": {"Klingon": 3, "ge": 1}, "answer": {"5": 1, "[1, 2]": 1}}
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_names_of_the_benchmarks_are_known(name):
-    assert read(name, MINI / name).unknown == {}
-
-
 @pytest.mark.parametrize(
     ("patterns", "names", "unread"),
     [
@@ -416,29 +397,16 @@ def test_identifiers_are_safe_and_stay_apart():
 
 
 def test_wrong_options_are_distinct_and_say_something_else():
-    frame = pl.DataFrame(
-        {
-            "options": [
-                ["x", "y", "X.", "Y", "", "n/a"],
-                ["Straße", "STRASSE", "ΟΔΟΣ", "οδος", " a  b", "A b."],
-                [],
-                None,
-            ],
-            "answer": ["x", "q", "q", ""],
-        }
-    )
+    options = [["x", "y", "X.", "Y", "", "n/a"], ["Straße", "STRASSE", "ΟΔΟΣ", "οδος", " a  b", "A b."], [], None]
+    frame = pl.DataFrame({"options": options, "answer": ["x", "q", "q", ""]})
     wrong = _cells.with_wrong(frame, "^n/a$")["wrong"].to_list()
     assert wrong == [["y"], ["Straße", "ΟΔΟΣ", " a  b"], [], []]
 
 
 def test_list_marks_of_options_are_removed_and_counted():
-    frame = pl.DataFrame(
-        {
-            "options": [["А) Рим", "Б) Бон;"], ["(a) x", "y"], ["B. Spinoza.", "«c».;"], [",", "."], [], None],
-            "answer": ["Б) Бон;", "(a) x", "«c».;", ".", "q", "q"],
-        }
-    )
-    bare = _cells.with_wrong(frame)
+    options = [["А) Рим", "Б) Бон;"], ["(a) x", "y"], ["B. Spinoza.", "«c».;"], [",", "."], [], None]
+    answers = ["Б) Бон;", "(a) x", "«c».;", ".", "q", "q"]
+    bare = _cells.with_wrong(pl.DataFrame({"options": options, "answer": answers}))
     assert bare["options"].to_list() == [["Рим", "Бон"], ["(a) x", "y"], ["B. Spinoza", "«c»"], [",", "."], [], None]
     assert bare["answer"].to_list() == ["Бон", "(a) x", "«c»", ".", "q", "q"]
     assert bare["wrong"].to_list() == [["Рим"], ["y"], ["B. Spinoza"], [","], [], []]
@@ -495,12 +463,9 @@ def test_gather_counts_every_row():
     (kept,) = reading.samples()
     assert (kept.id, kept.dataset, kept.task, kept.options, kept.wrong) == ("d/1", "d", "qa", ("o",), ())
     assert reading.rows == 10
-    assert reading.dropped == Counter(
-        {
-            "neutral": 2, "no-id": 1, "empty": 1, "too-long": 2, "not-unicode": 1, "no-culture": 1,
-            "chat-control-token": 1,
-        }
-    )  # fmt: skip
+    assert reading.dropped == {
+        "neutral": 2, "no-id": 1, "empty": 1, "too-long": 2, "not-unicode": 1, "no-culture": 1, "chat-control-token": 1,
+    }  # fmt: skip
 
 
 CHAT = (
@@ -518,9 +483,8 @@ DATA = (
 
 def test_chat_control_tokens_are_refused():
     for token, column in itertools.product(CHAT, ("question", "answer", "role", "context", "culture")):
-        reading = gather(
-            row("d/1", role="", context=""), row("d/2", **{"role": "", "context": "", column: f"a{token}b"})
-        )
+        bare = {"role": "", "context": ""}
+        reading = gather(row("d/1", **bare), row("d/2", **bare | {column: f"a{token}b"}))
         assert reading.dropped == {"chat-control-token": 1}
 
 
@@ -670,9 +634,8 @@ def mcq(name, key, country, answer, *options):
 
 
 def test_blend_placeholders_and_five_per_question(tmp_path):
-    rows = [
-        mcq(f"Al-en-01_{i}", "Al-en-01", "UK", "B", "rice", f"toast {i}", "not-applicable", "idk") for i in range(7)
-    ]
+    toasts = enumerate(f"toast {i}" for i in range(7))
+    rows = [mcq(f"Al-en-01_{i}", "Al-en-01", "UK", "B", "rice", toast, "not-applicable", "idk") for i, toast in toasts]
     rows += [mcq("Al-en-02_0", "Al-en-02", "US", "A", "as usual", "rice", "tea", "cake")]
     rows += [mcq("Al-en-03_0", "Al-en-03", "US", "E", "nuts", "rice", "tea", "cake")]
     rows += [mcq("Al-en-04_0", "Al-en-04", "US", "A", "nuts", "n/a", "None", "as usual")]
@@ -682,11 +645,8 @@ def test_blend_placeholders_and_five_per_question(tmp_path):
         "over-5-per-question": 2, "placeholder-answer": 1, "answer-outside-options": 1, "no-wrong-option": 1,
     }  # fmt: skip
     first = reading.samples()[0]
-    assert (first.question, first.culture, first.group) == (
-        "What do people eat?",
-        "United Kingdom",
-        "Al-en-01",  # without the country: wrong options of one region are right ones of another
-    )
+    assert (first.question, first.culture) == ("What do people eat?", "United Kingdom")
+    assert first.group == "Al-en-01", "without the country: wrong options of one region are right ones of another"
     assert first.wrong == ("rice",)
     assert len(first.options) == 4
     for again in (rows[::-1], rows + rows):
@@ -765,9 +725,8 @@ def test_blend_requires_the_configured_number_of_votes(tmp_path):
 def test_blend_broken_annotations(tmp_path, content):
     (tmp_path / "annotations").mkdir()
     (tmp_path / "annotations" / "Iran_data.json").write_text(content)
-    line = line_of(
-        SourceInvalid, read_rows, "blend", tmp_path, mcq("K_0", "K", "UK", "A", "toast", "rice", "tea", "cake")
-    )
+    asked = mcq("K_0", "K", "UK", "A", "toast", "rice", "tea", "cake")
+    line = line_of(SourceInvalid, read_rows, "blend", tmp_path, asked)
     assert line.startswith("blend: Iran_data.json: not readable")
 
 
@@ -779,6 +738,9 @@ def test_culturalbench(tmp_path):
     assert kept.options == ("w", "x", "y", "X.")
     assert kept.wrong == ("w", "y")  # "X." says what the answer says
     assert reading.dropped == {"answer-outside-options": 1}
+    again = [1, 7, "Q?", "w", "x", "y", "z", "A", "Peru"]
+    line = line_of(SourceInvalid, read_rows, "culturalbench", tmp_path, rows[0], again)
+    assert "CulturalBench-Easy.csv: id culturalbench/7 occurs twice" in line
 
 
 @pytest.mark.parametrize(
@@ -794,32 +756,13 @@ def test_culturalbench_options_end_alike(tmp_path, options, ended):
     assert (kept.options, kept.answer) == (ended, ended[1])
 
 
-def test_duplicate_question_idx_is_refused(tmp_path):
-    rows = [[i, 7, "Q?", "w", "x", "y", "z", "AB"[i], "Peru"] for i in (0, 1)]
-    line = line_of(SourceInvalid, read_rows, "culturalbench", tmp_path, *rows)
-    assert "CulturalBench-Easy.csv: id culturalbench/7 occurs twice" in line
-
-
 def exam(feature="region implicit", answer=2, **changed):
-    options = {f"option_{x}": f"o{x}" for x in "abcd"}
-    return {
-        "language": "Polish",
-        "country": "Poland",
-        "regional_feature": feature,
-        "question": "Q?",
-        **options,
-        "answer": answer,
-    } | changed
+    row = {"language": "Polish", "country": "Poland", "regional_feature": feature, "question": "Q?", "answer": answer}
+    return row | {f"option_{x}": f"o{x}" for x in "abcd"} | changed
 
 
 def test_include_both_layouts_and_regions(tmp_path):
-    old = {
-        "country": "Poland",
-        "regional_feature": "Culture",
-        "question": "R?",
-        "choices": ["1", "2", "3", "4"],
-        "answer": "1",
-    }
+    old = {"country": "Poland", "regional_feature": "Culture", "question": "R?", "choices": [*"1234"], "answer": "1"}
     rows = [
         exam(), exam(), exam("culture-agnostic"), exam("agnostic", 1), exam("", 1), exam(answer=4),
         exam("region explicit", 3),
@@ -842,49 +785,41 @@ def test_include_without_options(tmp_path):
     assert "no column option_a" in line_of(SourceInvalid, read, "include", tmp_path)
 
 
+ASSERTION = {"id": "1", "concept": "tea", "culture": "Ghanaian", "assertion": "It is.", "freq": 1, "cluster": []}
+
+
 def test_mango_topic(tmp_path):
-    row = {
-        "concept": "color symbolism",
-        "culture": "Ghanaian",
-        "assertion": "Black is for mourning.",
-        "freq": 1,
-        "cluster": [],
-    }
-    write_jsonl(
-        tmp_path / "mango.jsonl",
-        row | {"id": "1"},
-        row | {"id": "2", "concept": "Ghanaian weddings"},
-        row | {"id": "3", "assertion": " "},
+    differences = (
+        {"concept": "color symbolism"},
+        {"id": "2", "concept": "Ghanaian weddings"},
+        {"id": "3", "assertion": " "},
     )
-    reading = read("mango", tmp_path)
+    rows = (ASSERTION | difference for difference in differences)
+    reading = read("mango", write_jsonl(tmp_path / "mango.jsonl", *rows).parent)
     assert [kept.question for kept in reading.samples()] == ["color symbolism in Ghanaian culture", "Ghanaian weddings"]
     assert reading.samples()[0].stratum == "Ghanaian"
     assert reading.dropped == {"empty": 1}
 
 
 def mango_zip(folder, name, *, link=False):
-    row = {"id": "1", "concept": "tea", "culture": "Ghanaian", "assertion": "Tea is drunk.", "freq": 1, "cluster": []}
     member = zipfile.ZipInfo(name)
     if link:
         member.external_attr = (stat.S_IFLNK | 0o777) << 16
     with zipfile.ZipFile(folder / "mango_dataset_v1.jsonl.zip", "w") as archive:
-        archive.writestr(member, json.dumps(row) + "\n")
+        archive.writestr(member, json.dumps(ASSERTION) + "\n")
 
 
 def test_mango_zip(tmp_path):
     mango_zip(tmp_path, "mango_dataset_v1.jsonl")
     assert [kept.id for kept in read("mango", tmp_path).samples()] == ["mango/1"]
+    (tmp_path / "mango_dataset_v1.jsonl.zip").write_bytes(b"PK broken")
+    assert "not a readable zip" in line_of(SourceInvalid, read, "mango", tmp_path)
 
 
 @pytest.mark.parametrize("name", ["../a.jsonl", "/a.jsonl", "C:/a.jsonl", "b/../../a.jsonl", "link"])
 def test_mango_zip_refuses_members_that_point_outside(tmp_path, name):
     mango_zip(tmp_path, name, link=name == "link")
     assert "unsafe member" in line_of(SourceInvalid, read, "mango", tmp_path)
-
-
-def test_mango_zip_refuses_damage(tmp_path):
-    (tmp_path / "mango_dataset_v1.jsonl.zip").write_bytes(b"PK broken")
-    assert "not a readable zip" in line_of(SourceInvalid, read, "mango", tmp_path)
 
 
 def complete(text, country):
@@ -898,11 +833,9 @@ def opinions(question, options, **shares):
 
 def test_globalopinionqa_traps(tmp_path):
     labels = {"S. Korea": [0.2, 0.5, 0.2, 0.1], "Britain": [0.4, 0.4, 0.1, 0.1], "Peru": [0.1, 0.2, 0.1, 0.6]}
-    labels |= {
-        "India (Current national sample)": [0.6, 0.1, 0.2, 0.1],
-        "India (Old national sample)": [0.1, 0.6, 0.2, 0.1],
-    }
-    labels |= {"China (Non-national sample)": [0.6, 0.1, 0.2, 0.1], "Chile": [1.0]}
+    samples = ("India (Current national sample)", "China (Non-national sample)", "India (Old national sample)")
+    labels |= dict(zip(samples, ([0.6, 0.1, 0.2, 0.1], [0.6, 0.1, 0.2, 0.1], [0.1, 0.6, 0.2, 0.1]), strict=True))
+    labels |= {"Chile": [1.0], "Japan": [10**400, 0, 0, 0]}  # which no float holds
     reading = read_rows(
         "globalopinionqa",
         tmp_path,
@@ -917,18 +850,11 @@ def test_globalopinionqa_traps(tmp_path):
     assert kept["India"].role == "Location (country): India"
     assert kept["India"].context == "You are acting as a person from this country."
     assert kept["India"].group == kept["South Korea"].group
-    assert reading.rows == 10
+    assert reading.rows == 11
     assert reading.dropped == {
-        "tie": 1, "non-answer": 1, "non-national-sample": 1, "superseded-sample": 1, "malformed": 2, "no-question": 1,
+        "tie": 1, "non-answer": 1, "non-national-sample": 1, "superseded-sample": 1, "malformed": 3, "no-question": 1,
         "no-wrong-option": 1,
     }  # fmt: skip
-
-
-def test_shares_that_no_float_holds_are_malformed(tmp_path):
-    shares = {"Japan": [10**400, 0], "Peru": [0.9, 0.1]}
-    reading = read_rows("globalopinionqa", tmp_path, opinions("Q?", ["Yes", "No"], **shares))
-    assert [kept.culture for kept in reading.samples()] == ["Peru"]
-    assert reading.dropped == {"malformed": 1}
 
 
 def test_a_survey_answer_that_hardly_leads_is_dropped(tmp_path):
@@ -937,10 +863,8 @@ def test_a_survey_answer_that_hardly_leads_is_dropped(tmp_path):
     reading = read_rows("globalopinionqa", tmp_path, asked)
     assert [kept.culture for kept in reading.samples()] == ["Chile", "Kenya"], "a non-answer is no opinion behind it"
     assert reading.dropped == {"small-margin": 1}
-    assert (
-        len(benchmarks.read("globalopinionqa", tmp_path, AS_MADE["globalopinionqa"] | {"least_margin": 0.08}).samples())
-        == 3
-    )
+    settings = AS_MADE["globalopinionqa"] | {"least_margin": 0.08}
+    assert len(benchmarks.read("globalopinionqa", tmp_path, settings).samples()) == 3
     assert {kept.culture: kept.wrong for kept in reading.samples()} == {"Chile": ("No", "Never"), "Kenya": ("No",)}
 
 
@@ -1032,10 +956,7 @@ def test_an_option_without_votes_is_never_the_wrong_answer(tmp_path):
     shares = {"Peru": [0.7, 0.3, 0.0], "Chile": [0.6, 0.1, 0.3], "Kenya": [1.0, 0.0, 0.0]}
     reading = read_rows("globalopinionqa", tmp_path, opinions("Q?", ["Yes", "No", "Never"], **shares))
     samples = {kept.culture: (kept.options, kept.wrong, kept.agreement) for kept in reading.samples()}
-    assert samples == {
-        "Peru": (("Yes", "No"), ("No",), 0.7),
-        "Chile": (("Yes", "No", "Never"), ("No", "Never"), 0.6),
-    }
+    assert samples == {"Peru": (("Yes", "No"), ("No",), 0.7), "Chile": (("Yes", "No", "Never"), ("No", "Never"), 0.6)}
     assert reading.dropped == {"no-wrong-option": 1}
 
 
@@ -1048,23 +969,20 @@ def test_shares_of_another_question_are_dropped(tmp_path):
     assert reading.dropped == {"another-question": 1}
 
 
+def read_questions(folder, *questions):
+    rows = [opinions(question, ["The left way", "The right way"], Peru=[0.7, 0.3]) for question in questions]
+    return read_rows("globalopinionqa", folder, *rows)
+
+
 @pytest.mark.parametrize(("asked", "dropped"), table(__file__, "questions_with_nothing_behind_them_are_dropped"))
 def test_questions_with_nothing_behind_them_are_dropped(tmp_path, asked, dropped):
-    options = ["The left way", "The right way"]
-    reading = read_rows(
-        "globalopinionqa",
-        tmp_path,
-        opinions(asked, options, Peru=[0.7, 0.3]),
-        opinions("Q?", ["Yes", "No"], Peru=[0.7, 0.3]),
-    )
-    assert reading.dropped == ({"nothing-follows": 1} if dropped else {})
+    assert read_questions(tmp_path, asked, "Q?").dropped == ({"nothing-follows": 1} if dropped else {})
 
 
 @pytest.mark.parametrize("option", ["Neither agree nor disagree", "Other countries", "None at all", "Both"])
 def test_what_only_begins_like_no_opinion_is_one(tmp_path, option):
-    assert read_rows("globalopinionqa", tmp_path, opinions("Q?", ["Yes", option], Peru=[0.7, 0.3])).samples()[
-        0
-    ].wrong == (option,)
+    (kept,) = read_rows("globalopinionqa", tmp_path, opinions("Q?", ["Yes", option], Peru=[0.7, 0.3])).samples()
+    assert kept.wrong == (option,)
 
 
 @pytest.mark.parametrize(("asked", "worded"), table(__file__, "survey_questions_are_complete"))
@@ -1075,12 +993,7 @@ def test_survey_questions_are_complete(asked, worded):
 
 @pytest.mark.parametrize("asked", ["Is ____ fair?", "The [INSERT TERM], is it over?", "The (insert nationality) army?"])
 def test_survey_questions_that_cannot_be_completed_are_dropped(tmp_path, asked):
-    reading = read_rows(
-        "globalopinionqa",
-        tmp_path,
-        opinions(asked, ["Yes", "No"], Peru=[0.7, 0.3]),
-        opinions("Q?", ["Yes", "No"], Peru=[0.7, 0.3]),
-    )
+    reading = read_questions(tmp_path, asked, "Q?")
     assert [kept.question for kept in reading.samples()] == ["Q?"]
     assert reading.dropped == {"unfilled-question": 1}
 
@@ -1091,9 +1004,8 @@ def test_files_of_several_formats_are_all_read(tmp_path):
     (tmp_path / "bangla_in" / "NativQA_dev.json").write_text('[{"data_id": 1, "question": "Q?", "answer": "A."}]')
     reading = read("nativqa", tmp_path)
     assert [sample.id for sample in reading.samples()] == ["nativqa/bangla_in:1", "nativqa/hindi_in:1"]
-    assert source_tables.unread_files(tmp_path, benchmarks.load("nativqa").SOURCE.files) == [
-        "bangla_in/NativQA_dev.tsv"
-    ]
+    unread = source_tables.unread_files(tmp_path, benchmarks.load("nativqa").SOURCE.files)
+    assert unread == ["bangla_in/NativQA_dev.tsv"]
     german, greek = (next((MINI / f"include/{name}").glob("test*")) for name in ("German", "Greek"))
     shutil.copytree(german.parent, tmp_path / "include/German")
     rows = [json.loads(line) for line in greek.read_text(encoding="utf-8").splitlines()]
@@ -1109,12 +1021,8 @@ def test_nativqa(tmp_path):
     (folder / "NativQA_bn_NA_in_dev.json").write_text(json.dumps(rows))
     reading = read("nativqa", tmp_path)
     (kept,) = reading.samples()
-    assert (kept.id, kept.language, kept.culture, kept.stratum) == (
-        "nativqa/bangla_in:1",
-        "Bengali",
-        "India",
-        "bangla_in",
-    )
+    assert kept.id == "nativqa/bangla_in:1"
+    assert (kept.language, kept.culture, kept.stratum) == ("Bengali", "India", "bangla_in")
     assert reading.dropped == {"no-answer": 1}
     folder.rename(tmp_path / "klingon_qo")
     assert "unknown config klingon_qo; known: arabic_qa" in line_of(SourceInvalid, read, "nativqa", tmp_path)
@@ -1145,20 +1053,16 @@ def test_a_normad_variant_names_its_missing_columns(tmp_path):
     assert (sample.context, sample.answer) == ("", "No, explanation: Rule."), "the rule once, in the answer"
 
 
-def hub_calmqa(folder, answer="A."):
+def test_calmqa_of_the_hub(tmp_path):
     from datasets import ClassLabel, Dataset, Features, Value
 
     names = benchmarks.load("calmqa").LANGUAGES
     features = Features({"language": ClassLabel(names=list(names)), "question_type": ClassLabel(names=["a", "s"])})
     features |= {name: Value("string") for name in ("question", "question_english", "answer")}
     rows = {"language": [7, 4, 22], "question_type": [1, 1, 0], "question": ["Warum?", "Why?", "Lu tax?"]}
-    rows |= {"question_english": ["Why?"] * 3, "answer": [answer, answer, None]}
-    (folder / "data").mkdir()
-    Dataset.from_dict(rows, Features(features)).to_parquet(folder / "data" / "train-00000-of-00001.parquet")
-
-
-def test_calmqa_of_the_hub(tmp_path):
-    hub_calmqa(tmp_path)
+    rows |= {"question_english": ["Why?"] * 3, "answer": ["A.", "A.", None]}
+    (tmp_path / "data").mkdir()
+    Dataset.from_dict(rows, Features(features)).to_parquet(tmp_path / "data" / "train-00000-of-00001.parquet")
     reading = read("calmqa", tmp_path)
     assert [kept.language for kept in reading.samples()] == ["German", "English"]
     assert len({kept.group for kept in reading.samples()}) == 1  # one question in two languages
@@ -1202,21 +1106,9 @@ def test_epic_role_and_withdrawn_attributes(tmp_path):
 
 
 def test_epic_texts_are_unescaped_and_lost_emoji_counted(tmp_path):
-    rows = [
-        [f"u{i}", "iro", f"p{i}", text, "Tom &amp; Ann &gt; me ????", "26", "Male", "Asian", "India"]
-        for i, text in enumerate(
-            [
-                "you &amp;&#32;me ????",
-                "What?",
-                "@USER ?????",
-                "@USER URL ?",
-                "&lt;|im_end|&gt; x",
-                "❤️? x",
-                "Thanks.?",
-                "you &amp; me...?",
-            ]
-        )
-    ]
+    texts = ["you &amp;&#32;me ????", "What?", "@USER ?????", "@USER URL ?", "&lt;|im_end|&gt; x", "❤️? x"]
+    row = ["Tom &amp; Ann &gt; me ????", "26", "Male", "Asian", "India"]
+    rows = ([f"u{i}", "iro", f"p{i}", text, *row] for i, text in enumerate([*texts, "Thanks.?", "you &amp; me...?"]))
     reading = read_rows("epic", tmp_path, *rows)
     assert [kept.question.partition(": ")[2] for kept in reading.samples()] == ["What?", "you & me...?"]
     assert {kept.context for kept in reading.samples()} == {"Tom & Ann > me ????"}
@@ -1234,12 +1126,8 @@ def test_culturalbench_leaves_out_numbered_statements(tmp_path):
 
 
 def test_epic_annotators_of_one_role_who_disagree_are_dropped(tmp_path):
-    rows = [
-        [f"u{i}", label, pair, "T.", "P.", "26", sex, "Asian", "India"]
-        for i, (label, pair, sex) in enumerate(
-            [("iro", "p1", "Male"), ("not", "p1", "Male"), ("not", "p1", "Female"), ("iro", "p2", "Male")]
-        )
-    ]
+    labels = [("iro", "p1", "Male"), ("not", "p1", "Male"), ("not", "p1", "Female"), ("iro", "p2", "Male")]
+    rows = ([f"u{i}", *label, "T.", "P.", "26", sex, "Asian", "India"] for i, (*label, sex) in enumerate(labels))
     reading = read_rows("epic", tmp_path, *rows)
     assert [kept.group for kept in reading.samples()] == ["p1", "p2"]
     assert reading.dropped["annotators-disagree"] == 2
@@ -1287,9 +1175,8 @@ def assert_poison_is_gone(reading):
 
 @pytest.mark.parametrize("surrogate", [None, "a\ud800", "\udc00b", "\ud83d\ud83d\ude00"])
 def test_poisoned_json_lines(tmp_path, surrogate):
-    row = {"concept": "tea", "culture": "Ghanaian", "freq": 1}
-    rows = [row | {"id": name, "assertion": text, "cluster": [row]} for name, (text, _) in POISON.items()]
-    rows += [row | {"id": "half", "assertion": surrogate}] if surrogate else []
+    rows = [ASSERTION | {"id": name, "assertion": text, "cluster": [{}]} for name, (text, _) in POISON.items()]
+    rows += [ASSERTION | {"id": "half", "assertion": surrogate}] if surrogate else []
     reading = read("mango", write_jsonl(tmp_path / "mango.jsonl", *rows).parent)
     assert reading.dropped == REFUSED | ({"not-unicode": 1} if surrogate else {})
     assert_poison_is_gone(reading)
@@ -1305,16 +1192,15 @@ def test_poisoned_csv(tmp_path):
 
 def test_poison_behind_escapes_of_a_cell(tmp_path):
     """JSON and Python literals inside a CSV may hold what no CSV can."""
-    odd = [
-        mcq(f"K{i}_0", f"K{i}", "UK", "A", text, "b", "c", "d") for i, text in enumerate(["\x00a", "\ud800", "a\u202e"])
-    ]
+    texts = ["\x00a", "\ud800", "a\u202e"]
+    odd = [mcq(f"K{i}_0", f"K{i}", "UK", "A", text, "b", "c", "d") for i, text in enumerate(texts)]
     odd += [["K9_0", "K9", "UK", PROMPT, "[" * 100_000, "{}", "A"]]
     reading = read_rows("blend", tmp_path, *odd)
     assert [(kept.answer, kept.options[0]) for kept in reading.samples()] == [("a", "a"), ("a", "a")]
     assert reading.dropped == {"not-unicode": 1, "options-not-a-list": 1}
     assert counts(reading) == {"control-characters": 1, "bidi-controls": 1}
 
-    asked = [opinions(f"{text!r}?", [text, "b"], Peru=[0.9, 0.1]) for text in ("\x00a", "\ud800", "a\u202e")]
+    asked = [opinions(f"{text!r}?", [text, "b"], Peru=[0.9, 0.1]) for text in texts]
     reading = read_rows("globalopinionqa", tmp_path, *asked)
     assert [kept.answer for kept in reading.samples()] == ["a", "a"]
     assert reading.dropped == {"not-unicode": 1}
@@ -1345,37 +1231,29 @@ def published(name):
 
 def write_published(folder):
     """A file of each benchmark with rules, of rows with the published texts of the page; one each that none changes."""
-    row = {"concept": "tea", "culture": "Ghanaian", "assertion": "v"}
-    rows = [row | {"id": rule, "assertion": text} for rule, text in published("all").items()]
-    write_jsonl(folder / "mango/mango.jsonl", row | {"id": "plain"}, *rows)
+    rows = [ASSERTION | {"id": rule, "assertion": text} for rule, text in published("all").items()]
+    write_jsonl(folder / "mango/mango.jsonl", ASSERTION, *rows)
     text, plain = published("culturalbench"), ["v", "w", "x", "y", "A", "Peru"]
     rows = [plain, [text["double-spaces"], *plain[1:]], [text["full-stops"], *plain[1:]]]
     rows = [[i, i, "Q?", *options] for i, options in enumerate(rows)]
     write_csv(folder / "culturalbench/CulturalBench-Easy.csv", EASY, *rows)
-    rows = [
-        [f"u{i}", "iro", f"p{i}", said, "P.", 2, "F", "", "Peru"]
-        for i, said in enumerate(["T.", *published("epic").values()])
-    ]
+    texts = ["T.", *published("epic").values()]
+    rows = [[f"u{i}", "iro", f"p{i}", said, "P.", 2, "F", "", "Peru"] for i, said in enumerate(texts)]
     write_csv(folder / "epic/EPICorpus.csv", EPIC, *rows)
     asked = {"country": "Netherlands", "question": "Is it?", "options": ["Yes", "No"], "distribution": [0.7, 0.3]}
     rows = [{"question": said} for said in published("globalopinionqa").values()]
     rows[0] = {"question": "Who?", "options": published("globalopinionqa")["linking-or"].split(" | ")}
     write_jsonl(folder / "globalopinionqa/global_opinions_long.jsonl", asked, *(asked | row for row in rows))
-    rows = [
-        {f"option_{x}": said for x, said in zip("abcd", text.split(" | "), strict=True)}
-        for text in published("include").values()
-    ]
-    write_jsonl(folder / "include/Polish/test.jsonl", exam(), *(exam() | row for row in rows))
-    rows = [
-        [i, "egypt", "B.", "A", "S", "V", "R.", story, "E.", "yes"]
-        for i, story in enumerate(["Is it?", *published("normad").values()])
-    ]
+    letters = [f"option_{x}" for x in "abcd"]
+    rows = [exam(**dict(zip(letters, text.split(" | "), strict=True))) for text in published("include").values()]
+    write_jsonl(folder / "include/Polish/test.jsonl", exam(), *rows)
+    stories = ["Is it?", *published("normad").values()]
+    rows = [[i, "egypt", "B.", "A", "S", "V", "R.", story, "E.", "yes"] for i, story in enumerate(stories)]
     write_csv(folder / "normad/normad_etiquette_final_data.csv", NORMAD_COLUMNS.split(","), *rows)
     rows = [mcq("K_0", "K", "UK", "A", *text.split(" | ")) for text in published("blend").values()]
     write_csv(folder / "blend/mc_questions.csv", MCQ, *rows, mcq("L_0", "L", "UK", "A", "nuts", "salt"))
-    annotate(
-        folder / "blend", EATEN, UK={"K": [(3, ["toast"]), (1, ["rice"])]}, Peru={"K": [(1, ["tea"]), (1, ["milk"])]}
-    )
+    uk, peru = [(3, ["toast"]), (1, ["rice"])], [(1, ["tea"]), (1, ["milk"])]
+    annotate(folder / "blend", EATEN, UK=uk, Peru=peru)
 
 
 def test_every_rule_has_its_example_on_the_page_and_none_changes_rows_as_published(tmp_path):
@@ -1385,7 +1263,8 @@ def test_every_rule_has_its_example_on_the_page_and_none_changes_rows_as_publish
         settings = AS_MADE.get(name, {})
         for rule, (rows, example) in benchmarks.read(name, tmp_path / name, settings).changed.items():
             assert rows == 1, (name, rule)
-            examples["all" if name == "mango" else name, rule] = example["published"], example["ours"]
+            texts = [codecs.encode(example[whose], "unicode_escape").decode() for whose in ("published", "ours")]
+            examples["all" if name == "mango" else name, rule] = tuple(texts)
         reading = benchmarks.read(name, tmp_path / name, settings, rows="as-published")
         kept = "\n".join(f"{s.question}|{s.answer}|{s.role}|{' | '.join(s.options)}" for s in reading.samples())
         lost = set(reading.dropped) - {"few-votes"}
@@ -1393,10 +1272,7 @@ def test_every_rule_has_its_example_on_the_page_and_none_changes_rows_as_publish
         assert lost <= {"hidden-characters", "unfilled-question", "wrong-option-is-right-too"}
         assert all(text in kept for text in published(name).values() if not lost), name
     page = {(line["benchmark"], line["rule"]): (line["published"], line["ours"]) for line in PAGE}
-    escaped = {
-        key: tuple(codecs.encode(text, "unicode_escape").decode() for text in texts) for key, texts in examples.items()
-    }
-    assert escaped == page
+    assert examples == page
     assert set(_survey.RULES) == set(published("globalopinionqa"))
 
 
@@ -1422,6 +1298,7 @@ def assert_sound(name, reading):
 def test_mini(name):
     reading = read(name, MINI / name)
     assert_sound(name, reading)
+    assert reading.unknown == {}
     assert len(reading.samples()) >= 5
 
 
@@ -1482,8 +1359,6 @@ def test_a_wrong_opinion_is_clearly_rarer_and_answers_the_question(tmp_path):
     ]
     rows = [{"question": q, "country": "Peru", "options": o, "distribution": d} for q, o, d in asked]
     reading = read("globalopinionqa", write_jsonl(tmp_path / "global_opinions_long.jsonl", *rows).parent)
-    assert [kept.wrong for kept in reading.samples() if "good?" in kept.question] == [
-        ("Somewhat good", "Bad"),
-        ("Disagree",),
-    ]
+    wrong = [kept.wrong for kept in reading.samples() if "good?" in kept.question]
+    assert wrong == [("Somewhat good", "Bad"), ("Disagree",)]
     assert reading.dropped == {"another-question": 1}
