@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from base_samples import base
+from build_excam40k import script
 
 from excam.core import tables
 from excam.core.exceptions import AuditFailed
@@ -17,7 +18,6 @@ from excam.error_reports.records import BaseSample, to_row
 from excam.excam40k.audits import balance, checks, inventory, leaks, licences, page, shortcuts, verdict, views
 from excam.excam40k.construction import duplicates, templates, wrapping
 from excam.excam40k.construction.hard import hard_errors
-from scripts import load
 
 ROOT = Path(__file__).parents[2]
 SEED = 7
@@ -59,11 +59,7 @@ def two() -> pl.DataFrame:
 
 
 def asked() -> pl.DataFrame:
-    return pl.DataFrame(
-        [(base.id, base.question) for base in [*bases(300), *bases(40, "normad")]],
-        schema=["base", "question"],
-        orient="row",
-    )
+    return OF_BASES.select("base", question="asked")
 
 
 def near(*pairs: tuple[str, str]) -> pl.DataFrame:
@@ -77,12 +73,8 @@ def failed(audit: checks.Audit) -> set[tuple[str, str]]:
 
 def with_values(frame: pl.DataFrame, where: pl.Expr, **values) -> pl.DataFrame:
     """The frame with other values in the rows that `where` names."""
-    return frame.with_columns(
-        **{
-            name: pl.when(where).then(value if isinstance(value, pl.Expr) else pl.lit(value)).otherwise(pl.col(name))
-            for name, value in values.items()
-        }
-    )
+    new = {name: value if isinstance(value, pl.Expr) else pl.lit(value) for name, value in values.items()}
+    return frame.with_columns(pl.when(where).then(value).otherwise(name).alias(name) for name, value in new.items())
 
 
 # --- leaks
@@ -109,33 +101,24 @@ ID_0 = pl.col("pair") == "blend/0/options"  # in train
 TEST = pl.col("part") == "test"
 
 
+WRONG_0 = pl.col("id") == "blend/0/options/wrong"
+OF_TWO_SPLITS = pl.col("id").is_in(["blend/0/options/right", "blend/8/options/right"])
+
+
 @pytest.mark.parametrize(
-    ("frame", "wanted"),
+    ("where", "values", "wanted"),
     [
-        (lambda: with_values(two(), ID_0, part="test", split="test"), {"bases in two splits", "groups in two splits"}),
-        (lambda: with_values(two(), TEST & (pl.col("dataset") == "blend"), group="blend/0"), {"groups in two splits"}),
-        (lambda: with_values(two(), pl.col("id") == "blend/0/options/wrong", part="dev"), {"pairs in two splits"}),
-        (
-            lambda: with_values(two(), pl.col("id") == "blend/0/options/wrong", split="dev"),
-            {"rows whose split is not that of their file"},
-        ),
-        (
-            lambda: with_values(two(), pl.col("id") == "blend/1/options/wrong", part="test-100"),
-            {"rows of test-100 that are not in test"},
-        ),
-        (
-            lambda: with_values(
-                two(),
-                pl.col("id").is_in(["blend/0/options/right", "blend/8/options/right"]),
-                instruction="a",
-                output="b",
-            ),
-            {"equal texts in two splits"},
-        ),
+        (ID_0, {"part": "test", "split": "test"}, {"bases in two splits", "groups in two splits"}),
+        (TEST & (pl.col("dataset") == "blend"), {"group": "blend/0"}, {"groups in two splits"}),
+        (WRONG_0, {"part": "dev"}, {"pairs in two splits"}),
+        (WRONG_0, {"split": "dev"}, {"rows whose split is not that of their file"}),
+        (pl.col("id") == "blend/1/options/wrong", {"part": "test-100"}, {"rows of test-100 that are not in test"}),
+        (OF_TWO_SPLITS, {"instruction": "a", "output": "b"}, {"equal texts in two splits"}),
     ],
 )
-def test_a_text_in_two_splits_is_found(frame, wanted):
-    assert {(check, "blend") for check in wanted} <= failed(leaks.audit(frame(), asked(), near(), {}))
+def test_a_text_in_two_splits_is_found(where, values, wanted):
+    audit = leaks.audit(with_values(two(), where, **values), asked(), near(), {})
+    assert {(check, "blend") for check in wanted} <= failed(audit)
 
 
 def test_one_question_in_two_splits_and_rows_from_nowhere():
@@ -148,9 +131,8 @@ def test_one_question_in_two_splits_and_rows_from_nowhere():
 
 
 def test_near_duplicates_in_two_splits():
-    audit = leaks.audit(
-        two(), asked(), near(("blend/0", "blend/8"), ("blend/0", "blend/1"), ("blend/0", "blend/gone")), {}
-    )
+    alike = near(("blend/0", "blend/8"), ("blend/0", "blend/1"), ("blend/0", "blend/gone"))
+    audit = leaks.audit(two(), asked(), alike, {})
     assert failed(audit) == {("near-duplicate questions in two splits", "blend")}
     (check,) = (check for check in audit.checks if check.failed)
     assert check.found == "1: blend/0 ~ blend/8"
@@ -265,9 +247,8 @@ def test_a_rule_given_twice_is_no_shortcut_where_both_rows_repeat_it():
 
 def test_the_words_of_the_instruction_are_reported_and_cannot_fail():
     """On the page of all audits too."""
-    audit = shortcuts.audit(
-        with_values(rows(), WRONG, instruction=pl.concat_str(pl.col("instruction"), pl.lit(" wrongly")))
-    )
+    telling = pl.concat_str(pl.col("instruction"), pl.lit(" wrongly"))
+    audit = shortcuts.audit(with_values(rows(), WRONG, instruction=telling))
     assert audit.tables["Reported"]["scaled accuracy"].to_list()[0] == 1
     (told,) = (check for check in audit.checks if "words of the instruction" in check.check)
     assert told.outcome == "reported"
@@ -303,9 +284,8 @@ def test_the_copied_part_of_an_answer():
 
 def test_a_vowel_sign_is_part_of_a_word():
     """Neither punctuation, nor the end of a word: क is not in का."""
-    frame = pl.DataFrame(
-        {"instruction": ["का", "का क"], "output": ["क", "क"], "templates": [["freeform/output/03"]] * 2}
-    )
+    texts = {"instruction": ["का", "का क"], "output": ["क", "क"]}
+    frame = pl.DataFrame({**texts, "templates": [["freeform/output/03"]] * 2})
     assert [tokens[0] for tokens in views.copied(frame)] == ["share copied 0", "share copied 5"]
     marks = views.punctuation(pl.DataFrame({"output": ["समोसे खाते हैं।", "Ka\u0308se."]}))
     assert [[token for token in tokens if token.startswith("has")] for tokens in marks] == [["has ।"], ["has ."]]
@@ -371,9 +351,7 @@ def test_templates_used_unevenly_are_found():
     uneven = with_values(rows(), (pl.col("task") == "qa") & (pl.col("part") == "dev"), templates=names)
     more, unequal = ("uses of a template, most minus least", "blend"), ("uses of the templates of a slot", "blend")
     assert failed(balanced(uneven)) == {more, unequal}
-    assert failed(balanced(uneven, dropped={"blend": 29})) == {unequal}, (
-        "30 uses against none: 1, and 29 more for pairs lost"
-    )
+    assert failed(balanced(uneven, dropped={"blend": 29})) == {unequal}, "30 uses against none: 1, and 29 more lost"
     assert more in failed(balanced(uneven, dropped={"blend": 28}))
     soft = with_values(uneven, WRONG, origin="soft-minor")
     assert failed(balanced(soft, dropped={"blend": 200})) == {unequal}, "pairs were lost, and by template"
@@ -400,9 +378,8 @@ def test_a_split_off_its_share_is_found():
     """
     assert SHARES["dev"] * 300 == 30
     dev = rows().filter(pl.col("part") == "dev")["base"].unique(maintain_order=True)
-    tolerated, too_many = (
-        with_values(rows(), pl.col("base").is_in(dev[:count].to_list()), part="train") for count in (2, 3)
-    )
+    moved = (pl.col("base").is_in(dev[:count].to_list()) for count in (2, 3))
+    tolerated, too_many = (with_values(rows(), where, part="train") for where in moved)
 
     def off(frame: pl.DataFrame, **changes) -> set[str]:
         return {check for check, _ in failed(balanced(frame, **changes)) if check.startswith("share of ")}
@@ -426,10 +403,8 @@ def test_labels_are_counted_and_must_be_even():
     labels = OF_BASES.with_columns(label=pl.when(number % 2 == 0).then(pl.lit("yes")).otherwise(pl.lit("no")))
     audit = balanced(rows(), labels)
     assert failed(audit) == set()
-    assert audit.tables["Labels of right answers"].rows() == [
-        ("blend", "no", 180, 60, 60, 300),
-        ("blend", "yes", 240, 0, 60, 300),
-    ]
+    counts = audit.tables["Labels of right answers"].rows()
+    assert counts == [("blend", "no", 180, 60, 60, 300), ("blend", "yes", 240, 0, 60, 300)]
     more = with_values(labels, pl.col("base") == "blend/1", label="yes")
     assert failed(balanced(rows(), more)) == {("labels of right answers", "blend")}
 
@@ -463,9 +438,8 @@ def test_an_answer_that_is_right_and_wrong_is_found():
     """In one pair; in two pairs of one question; where options are shown only among the same ones."""
     name = "answers that are right and wrong for one question"
     (right,) = rows().filter(~WRONG, pair="blend/0/listed")["output"]
-    tie = with_values(
-        rows(), WRONG & (pl.col("pair") == "blend/0/listed"), output=right.replace("tea with", "TEA  with") + "."
-    )
+    same = right.replace("tea with", "TEA  with") + "."
+    tie = with_values(rows(), WRONG & (pl.col("pair") == "blend/0/listed"), output=same)
     assert outcome(balanced(tie), name) == ("failed", "1: tea with milk (blend/0/listed)")
     answers = rows().filter(pl.col("base") == "blend/0", WRONG)["output"]
     other = next(n for n in range(1, 4) if OPTIONS[n] in answers[0])  # whose right answer is wrong for blend/0
@@ -482,10 +456,7 @@ def test_severities_asked_for_and_stated():
     audit = balanced(rows(), soft={"mango": counts_of("lexicon")})
     severity = audit.tables["Severity of soft errors, asked for against stated"]
     assert "kept answers" in severity.columns
-    assert severity.rows() == [
-        ("mango", "major", 0, "", None),
-        ("mango", "minor", 4, "major 1, minor 3", 0.25),
-    ]
+    assert severity.rows() == [("mango", "major", 0, "", None), ("mango", "minor", 4, "major 1, minor 3", 0.25)]
 
 
 def test_an_audit_says_the_same_twice():
@@ -549,22 +520,18 @@ def test_the_ledger_has_every_row_once():
     assert len(ledger["source"][0]) == 64
     audit = licensed(rows())
     assert failed(audit) == set()
-    assert audit.tables["Rows per licence and dataset"].rows() == [
-        ("share-alike", "CC-BY-SA-4.0", "blend", 840, 120, 240, 1200)
-    ]
+    counts = audit.tables["Rows per licence and dataset"].rows()
+    assert counts == [("share-alike", "CC-BY-SA-4.0", "blend", 840, 120, 240, 1200)]
+
+
+OF_ANOTHER = "rows that are not under the loader's licence (CC-BY-SA-4.0)"
 
 
 @pytest.mark.parametrize(
     ("audit", "wanted"),
     [
-        (
-            lambda: licensed(with_values(rows(), ID_0, licence="MIT")),
-            "rows that are not under the loader's licence (CC-BY-SA-4.0)",
-        ),
-        (
-            lambda: licensed(with_values(rows(), ID_0, licence=pl.lit(None))),
-            "rows that are not under the loader's licence (CC-BY-SA-4.0)",
-        ),
+        (lambda: licensed(with_values(rows(), ID_0, licence="MIT")), OF_ANOTHER),
+        (lambda: licensed(with_values(rows(), ID_0, licence=pl.lit(None))), OF_ANOTHER),
         (lambda: licensed(rows(), "CC BY-SA 4.0"), "licence of a known kind"),
         (lambda: licensed(rows(), "C-UDA-1.0"), "licence of a known kind"),
         (lambda: licensed(rows(), manifest=MANIFEST | {"licence": "MIT"}), "licence in the source's manifest"),
@@ -584,17 +551,15 @@ def test_a_row_whose_licence_is_not_known_is_found(audit, wanted):
     ],
 )
 def test_the_advice_about_a_licence_names_what_to_write_and_where(licence, expected):
-    (check,) = (
-        check for check in licensed(rows(), licence).checks if check.failed and check.check.startswith("licence of")
-    )
+    failures = [check for check in licensed(rows(), licence).checks if check.failed]
+    (check,) = (check for check in failures if check.check.startswith("licence of"))
     assert expected in check.expected
     assert check.expected.endswith(", in SOURCE of own/blend.py")
     line = verdict.refusal([("licences", check)], "summary.md")
     assert "correct the licence in SOURCE of the benchmark's module" in line
     assert "mend the rows" not in line
-    assert "mend the rows, or set `audits: warn`" in verdict.refusal(
-        [("leaks", check), ("licences", check)], "summary.md"
-    )
+    both = [("leaks", check), ("licences", check)]
+    assert "mend the rows, or set `audits: warn`" in verdict.refusal(both, "summary.md")
 
 
 def test_stated_terms_are_enough_and_no_derivatives_are_reported():
@@ -608,10 +573,8 @@ def test_stated_terms_are_enough_and_no_derivatives_are_reported():
 
 
 def test_the_first_line_says_it():
-    good, bad = (
-        checks.absence_check("a", "blend", 0),
-        checks.absence_check("b", "blend", ["x|y", "z", "u", "v"], "of 9"),
-    )
+    good = checks.absence_check("a", "blend", 0)
+    bad = checks.absence_check("b", "blend", ["x|y", "z", "u", "v"], "of 9")
     assert page.text_of(checks.Audit("n", (good,))).splitlines()[0] == "**Passed: 1 of 1 checks** – audit of n"
     text = page.text_of(checks.Audit("n", (good, bad)))
     assert text.splitlines()[0] == "**FAILED: 1 of 2 checks** – audit of n"
@@ -654,21 +617,11 @@ def test_what_a_page_quotes_becomes_no_markup():
     assert "<img" in page.check_line(bad), "a terminal shows it as it is"
 
 
-def call(script: str, **options) -> None:
-    words: list[str] = []
-    for name, value in options.items():
-        values = value if isinstance(value, list) else [value]
-        words += [f"--{name.replace('_', '-')}", *map(str, values)]
-    load(script)(words)
-
-
 def test_the_scripts_from_files_to_the_summary(tmp_path, monkeypatch, capsys):
     """As their rules run them; a failed check stops nothing and is said aloud."""
     monkeypatch.chdir(tmp_path)
     for part, own in rows().group_by("part"):
-        tables.write_frame(
-            Path("blend", f"{part[0]}.parquet"), own.drop("part").select(list(record_files.SAMPLE_SCHEMA))
-        )
+        tables.write_frame(Path("blend", f"{part[0]}.parquet"), own.select(list(record_files.SAMPLE_SCHEMA)))
     samples = sorted(Path("blend").glob("*.parquet"))
     record_files.write_bases(Path("blend.bases.jsonl"), bases(300))
     near().write_csv("near.csv")
@@ -682,22 +635,17 @@ def test_the_scripts_from_files_to_the_summary(tmp_path, monkeypatch, capsys):
         name: {"samples": samples, "numbers": f"{name}.csv", "page": f"{name}.md"}
         for name in ("leaks", "shortcuts", "balance", "inventory", "licences")
     }
-    call(
-        "audit_leaks",
-        bases="blend.bases.jsonl",
-        near_duplicates="near.csv",
-        mixtures=["all/train.jsonl"],
-        **files["leaks"],
-    )
-    call("audit_shortcuts", **files["shortcuts"])
+    compared = {"near_duplicates": "near.csv", "mixtures": ["all/train.jsonl"]}
+    script("audit_leaks", bases="blend.bases.jsonl", **compared, **files["leaks"])
+    script("audit_shortcuts", **files["shortcuts"])
     counts = {"counts": "blend/counts.json", "soft": "mango.counts.json", "uses": "uses.csv"}
     shares = json.dumps(SHARES)
-    call("audit_balance", bases="blend.bases.jsonl", shares=shares, **counts, **files["balance"])
+    script("audit_balance", bases="blend.bases.jsonl", shares=shares, **counts, **files["balance"])
     lists = {name: ROOT / f"paper/appendix-e-{name}.csv" for name in ("regions", "languages")}
-    call("audit_inventory", cultures="cultures.csv", **lists, **files["inventory"])
+    script("audit_inventory", cultures="cultures.csv", **lists, **files["inventory"])
     expected = json.dumps({"blend": ["CC-BY-SA-4.0", ["share-alike"], "own/blend.py"]})
-    call("audit_licences", sources="blend/manifest.json", licences=expected, ledger="l.parquet", **files["licences"])
-    call("summarize_audits", checks=[own["numbers"] for own in files.values()], page="summary.md")
+    script("audit_licences", sources="blend/manifest.json", licences=expected, ledger="l.parquet", **files["licences"])
+    script("summarize_audits", checks=[own["numbers"] for own in files.values()], page="summary.md")
     said = capsys.readouterr().err
     assert "FAILED leaks: mixture all: rows that are no training rows, all: found 2 of 840 rows; expected 0" in said
     assert said.count("FAILED leaks: ") == said.count("FAILED ") == 1
@@ -712,7 +660,7 @@ def test_the_scripts_from_files_to_the_summary(tmp_path, monkeypatch, capsys):
     asked = {"checks": [own["numbers"] for own in files.values()], "summary": "summary.md", "verdict": "verdict.json"}
     asked |= {"trained_on": "all", "datasets": ["blend"]}
     with pytest.raises(AuditFailed) as stopped:
-        call("check_audits", if_failed="stop", **asked)
+        script("check_audits", if_failed="stop", **asked)
     assert "\n" not in str(stopped.value)
     assert str(stopped.value).startswith("summary.md: 1 of ")
     assert str(stopped.value).endswith(
@@ -720,6 +668,6 @@ def test_the_scripts_from_files_to_the_summary(tmp_path, monkeypatch, capsys):
         "mend the rows, or set `audits: warn` to go on"
     )
     assert not Path("verdict.json").exists()
-    call("check_audits", if_failed="warn", **asked)
+    script("check_audits", if_failed="warn", **asked)
     assert f"warning: {stopped.value}" in capsys.readouterr().err
     assert json.loads(Path("verdict.json").read_text())["checks"]["failed"] == 1

@@ -8,16 +8,7 @@ from base_samples import SEED, base, wrapped
 
 from excam.core.hash_order import digest
 from excam.error_reports.records import Sample
-from excam.excam40k.construction import (
-    drawing,
-    duplicates,
-    generator,
-    hard,
-    soft,
-    spans,
-    splits,
-    wrapping,
-)
+from excam.excam40k.construction import drawing, duplicates, generator, hard, soft, spans, splits, wrapping
 from excam.excam40k.construction.spans import diff_spans
 
 # --- drawing
@@ -139,13 +130,8 @@ def test_punctuation_is_stripped_from_both_ends():
 
 
 def test_looks():
-    assert [spans.looks(word) for word in ("cafe\u0301", "’tis", "don’t", "'", "a`b")] == [
-        "café",
-        "tis",
-        "don't",
-        "'",
-        "a'b",
-    ]
+    words = "cafe\u0301", "’tis", "don’t", "'", "a`b"
+    assert [spans.looks(word) for word in words] == ["café", "tis", "don't", "'", "a'b"]
 
 
 # --- duplicates

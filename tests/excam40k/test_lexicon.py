@@ -11,15 +11,7 @@ from text_tables import table
 
 from excam.error_reports.records import Report, Sample
 from excam.excam40k import datasets
-from excam.excam40k.construction import (
-    generator,
-    lexicon,
-    lexicon_exchanges,
-    lexicon_tables,
-    norms,
-    soft,
-    wrapping,
-)
+from excam.excam40k.construction import generator, lexicon, lexicon_exchanges, lexicon_tables, norms, soft, wrapping
 from excam.excam40k.construction.lexicon_words import EXPLANATIONS, HOMES, TYPES, UNSPACED
 
 ROOT = Path(__file__).parents[2]
@@ -37,21 +29,9 @@ def right_sample(
     answer, language="English", culture="Japan", task="generation", pair="d/1/minor", question="What is it?"
 ):
     return Sample(
-        id=f"{pair}/right",
-        pair=pair,
-        base="d/1",
-        dataset="d",
-        task=task,
-        instruction=f"Give your answer to: '{question}'.",
-        output=f"Answer: {answer}",
-        report=Report(),
-        origin="source",
-        language=language,
-        culture=culture,
-        stratum=culture,
-        licence="MIT",
-        answer=answer,
-    )
+        f"{pair}/right", pair, "d/1", "d", task, f"Give your answer to: '{question}'.", f"Answer: {answer}", Report(),
+        "source", language, culture, culture, "MIT", answer,
+    )  # fmt: skip
 
 
 def free(answer, language, **fields):
@@ -122,12 +102,8 @@ def test_the_tables_are_whole():
     items = lexicon_tables.items()
     edits = [edit for language in HOMES for edit in lexicon_tables.edits_of(language)]
     assert len(items) == len(set(items))
-    assert (
-        set(HOMES)
-        == {row[0] for row in lexicon_tables.table("lexicon_cues.tsv")}
-        == {item.language for item in items}
-        >= {edit.language for edit in edits}
-    )
+    cues, languages = ({row[0] for row in lexicon_tables.table("lexicon_cues.tsv")}, {item.language for item in items})
+    assert set(HOMES) == cues == languages >= {edit.language for edit in edits}
     assert {item.family for item in items} | {edit.kind for edit in edits} | {"year"} == set(TYPES)
     assert set(TYPES) == set(EXPLANATIONS)
     assert all(len(phrasings) == 2 for phrasings in EXPLANATIONS.values())
@@ -153,16 +129,15 @@ def test_parts_of_words_and_dates_are_left(language, answer):
     assert outputs(free(answer, language), "major") == set()
 
 
+BRUSH = "Always brush your teeth after breakfast. Some dentists disagree."
+
+
 @pytest.mark.parametrize(
     ("sample", "severity", "reason"),
     [
         (free("Abarundi baranywa inzoga.", "Kirundi"), "minor", "unknown-language"),
         (free("Coffee contains caffeine; tea contains less of it.", "English"), "major", "no-cultural-word"),
-        (
-            free("Always brush your teeth after breakfast. Some dentists disagree.", "English"),
-            "minor",
-            "no-cultural-word",
-        ),
+        (free(BRUSH, "English"), "minor", "no-cultural-word"),
         (free("Onions keep for weeks in a cold cellar in March.", "English"), "minor", "no-cultural-word"),
         (free("गायक का निधन शनिवार को हुआ।", "Hindi"), "minor", "no-cultural-word"),
         (free("It is one of the twenty bodies of the solar system.", "English"), "major", "no-cultural-word"),
@@ -221,11 +196,9 @@ def test_form_and_agreement_are_kept():
 
 def test_an_instruction_with_listed_words_stays():
     sample = right_sample("Tea.", question="Is it polite to eat sushi with both hands at a wedding?")
-    for severity in ("minor", "major"):
-        assert made(sample, severity) == "no-safe-exchange"
     story = right_sample("Yes, explanation: At dinner she ate sushi.", task="impersonation")
     for severity in ("minor", "major"):  # what happened in the story is no custom; a verdict is not flipped alone
-        assert made(story, severity) == "no-safe-exchange"
+        assert made(sample, severity) == made(story, severity) == "no-safe-exchange"
 
 
 def test_the_norm_that_judges_a_story_is_not_negated():
@@ -259,31 +232,16 @@ def test_types(answer, severity, kind):
 
 
 def test_overgeneralisation_strengthens():
-    news = {
-        edit.new.lower() for language in HOMES for edit in lexicon_tables.edits_of(language) if edit.kind == "general"
-    }
-    assert news <= {
-        "all",
-        "always",
-        "alle",
-        "todos",
-        "все",
-        "सभी",
-        "جميع",
-        "모든",
-        "所有人",
-        "すべての",
-        "minden",
-        "সবাই",
-    }
+    edits = [edit for language in HOMES for edit in lexicon_tables.edits_of(language)]
+    stronger = {"all", "always", "alle", "todos", "все", "सभी", "جميع", "모든", "所有人", "すべての", "minden", "সবাই"}
+    assert {edit.new.lower() for edit in edits if edit.kind == "general"} <= stronger
     for weaker in ("All families bow.", "Families always bow, never sit.", "Everybody bows."):
         assert not isinstance(made(right_sample(weaker), "minor"), Sample)
 
 
 def test_one_error_or_two_of_one_type():
-    sample = right_sample(
-        "It is polite to bow. They celebrate Obon. One must wait. They wear a kimono. Always use your right hand."
-    )
+    customs = "It is polite to bow. They celebrate Obon. One must wait. They wear a kimono. Always use your right hand."
+    sample = right_sample(customs)
     counts = {"minor": set(), "major": set()}
     for severity, seen in counts.items():
         for seed in SEEDS:
@@ -302,16 +260,14 @@ def test_answers_are_deterministic_and_differ_by_seed_pair_and_severity():
 
 
 def test_the_explanation_keeps_to_the_rules_of_table_7():
-    banned = regex.compile(
-        r"\b(modif\w*|now|original\w*|swap\w*|replac\w*|introduc\w*|instruction|confus\w*)\b", regex.IGNORECASE
-    )
+    words = r"(?i)\b(modif\w*|now|original\w*|swap\w*|replac\w*|introduc\w*|instruction|confus\w*)\b"
+    banned = regex.compile(words)
     for phrasings in EXPLANATIONS.values():
         assert all("{new}" in phrasing and not banned.search(phrasing) for phrasing in phrasings)
     wrong = made(right_sample("They celebrate Obon."), "major", 1)
     (error,) = wrong.report.errors
-    (home,) = {
-        item.culture for item in lexicon_tables.items() if (item.language, item.surface) == ("English", error.span)
-    }
+    english = [item for item in lexicon_tables.items() if item.language == "English"]
+    (home,) = {item.culture for item in english if item.surface == error.span}
     assert error.span in wrong.report.explanation
     assert home in wrong.report.explanation
 

@@ -25,10 +25,8 @@ from scripts.publishing import publish_excam40k as publish
 from scripts.publishing import table_examples
 
 ROOT = Path(__file__).parents[2]
-LICENCES = {
-    **{"blend": "CC-BY-SA-4.0", "epic": "CC-BY-NC-SA-4.0", "calmqa": "MIT", "normad": "CC-BY-4.0"},
-    **{"culturalbench": "CC-BY-4.0", "include": "Apache-2.0"},
-}
+LICENCES = {"blend": "CC-BY-SA-4.0", "epic": "CC-BY-NC-SA-4.0", "calmqa": "MIT", "normad": "CC-BY-4.0"}
+LICENCES |= {"culturalbench": "CC-BY-4.0", "include": "Apache-2.0"}
 SOFT = ("calmqa", "normad")
 NASTY = 'a|b `c` *d* _e_ <script>alert("&")</script>\n# no heading\r\n$x$ [l](http://x.y) ~~z~~ \\ www.a.b me@b.c \x1b[2J\u202e'
 
@@ -113,15 +111,13 @@ def test_a_text_becomes_no_markup():
 
 def test_errors_are_marked_where_they_stand():
     errors = (
-        CulturalError("output", "無", "major", "t", 1, 2),
-        CulturalError("output", "無", "major", "t", 1, 2),
+        *[CulturalError("output", "無", "major", "t", 1, 2)] * 2,
         CulturalError("instruction", "x", "major", "t", 0, 1),
         CulturalError("output", "absent", "minor", "t"),
         CulturalError("output", "<b>", "minor", "t", 3, 6),
     )
-    assert examples.mark_errors("a無c<b>", "output", errors) == (
-        "a<strong>\\[無\\]</strong>c<strong>\\[&lt;b&gt;\\]</strong>"
-    )
+    marked = examples.mark_errors("a無c<b>", "output", errors)
+    assert marked == "a<strong>\\[無\\]</strong>c<strong>\\[&lt;b&gt;\\]</strong>"
 
 
 def test_links_of_a_page_inside_a_page():
@@ -223,9 +219,8 @@ def test_table_2_without_a_printed_number():
 def test_table_2_beside_the_text_which_contradicts_itself():
     made_table_2(put_counts("blend", "hard", 1000, 100, 100))
     claims = {row["claim"]: row for row in rows_of("c.csv")}
-    assert {name: row["paper"] for name, row in claims.items()} == {
-        **{"hard error samples": "12200", "soft error samples": "8300", "error-free samples": "18800"},
-    }
+    printed = {"hard error samples": "12200", "soft error samples": "8300", "error-free samples": "18800"}
+    assert {name: row["paper"] for name, row in claims.items()} == printed
     assert (claims["hard error samples"]["ours"], claims["hard error samples"]["difference"]) == ("1200", "-11000")
     assert all(row["contradiction"] for row in claims.values())
     page = Path("t.md").read_text(encoding="utf-8")
@@ -245,23 +240,15 @@ def test_every_configuration_loads_and_counts_match(tmp_path):
     for name in configs:
         loaded = datasets.load_dataset(str(place), name, cache_dir=str(tmp_path / "cache"))
         own = [dataset for dataset, licence in LICENCES.items() if name in (dataset, licence.lower())]
-        assert {split: len(rows) for split, rows in loaded.items()} == {
-            **{"train": 6 * len(own), "dev": 2 * len(own), "test": 4 * len(own)}
-        }
+        sizes = {"train": 6 * len(own), "dev": 2 * len(own), "test": 4 * len(own)}
+        assert {split: len(rows) for split, rows in loaded.items()} == sizes
         assert set(loaded["test"]["dataset"]) == set(own)
         assert set(loaded["dev"]["split"]) == {"dev"}
     right, wrong = loaded["test"].select(range(2))
     assert (right["errors"], right["score"], right["in_test_100"]) == ([], 0, True)
-    assert wrong["errors"] == [
-        {
-            "where": "output",
-            "span": "Sushi",
-            "severity": wrong["errors"][0]["severity"],
-            "type": "wrong dish",
-            "start": 0,
-            "end": 5,
-        }
-    ]
+    (error,) = wrong["errors"]
+    expected = {"where": "output", "span": "Sushi", "type": "wrong dish", "start": 0, "end": 5}
+    assert error == expected | {"severity": error["severity"]}
     assert sum(loaded["test"]["in_test_100"]) == 2 * len(own)
 
 
@@ -394,10 +381,8 @@ def test_the_card_has_the_required_statements():
 def test_what_other_annotators_say_is_published_beside_their_rows():
     arguments = write_build("epic", "calmqa")
     shares = dict(enumerate([1.0, 0.75, 0.5, 0.25, 0.0, None]))
-    bases = [
-        acting(id=f"epic/{number}", label="ironic", agreement=share, asked=0 if share is None else 4)
-        for number, share in shares.items()
-    ]
+    asked = {number: 0 if share is None else 4 for number, share in shares.items()}
+    bases = [acting(id=f"epic/{n}", label="ironic", agreement=shares[n], asked=asked[n]) for n in shares]
     unescaped = {"rule": "html-entities", "column": "text", "published": "A &amp; |", "ours": "A & |"}
     bases[0] = replace(bases[0], changes=(unescaped,))
     record_files.write_bases(Path("results/samples/epic.bases.jsonl"), bases)
@@ -408,9 +393,8 @@ def test_what_other_annotators_say_is_published_beside_their_rows():
     others = pl.concat([pl.read_parquet(path) for path in place.glob("*/calmqa/*.parquet")])
     assert others["agreement"].null_count() == others["asked"].null_count() == others.height
     text = " ".join((place / "README.md").read_text(encoding="utf-8").split())
-    assert (
-        "(EPIC)**: of 5 base rows, most other annotators of the same text gave the other label for 2, and half" in text
-    )
+    said = "(EPIC)**: of 5 base rows, most other annotators of the same text gave the other label for 2, and half"
+    assert said in text
     assert "a scaled accuracy of 0.0" in text
     assert text.count("One annotator's label") == 1
     assert "| EPIC | html-entities | 1 of 6 | A &amp;amp; &#124; | A &amp; &#124; |" in text
