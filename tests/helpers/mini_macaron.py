@@ -16,11 +16,8 @@ INSTANCES = derive.instances(BUILT.scenarios, seed=1)
 def _answers(tenths):
     """Return the answers of a model that is right so many times in ten, by instance."""
     drawn = {instance.id: crc32(instance.id.encode()) % 10 for instance in INSTANCES}
-    wrong = {
-        instance.id: next(letter for letter in instance.valid if letter != instance.gold) for instance in INSTANCES
-    }
-    right = [drawn[instance.id] < tenths(instance) for instance in INSTANCES]
-    texts = [i.gold if is_right else wrong[i.id] for i, is_right in zip(INSTANCES, right, strict=True)]
+    wrong = {i.id: next(letter for letter in i.valid if letter != i.gold) for i in INSTANCES}
+    texts = [i.gold if drawn[i.id] < tenths(i) else wrong[i.id] for i in INSTANCES]
     return [Answered(text, None, "text") for text in texts]
 
 

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import shutil
 from collections import Counter, defaultdict
 from dataclasses import replace
 from functools import partial
@@ -130,10 +131,8 @@ def test_a_context_fills_each_template_so_many_times(each, times, sizes):
     for context in CONTEXTS:
         own = [[task for task in drawn.tasks if task.assigned == (f"{context.country}-{n + 1}",)] for n in range(each)]
         assert sorted(map(len, own)) == list(sizes)
-        assert all(
-            {task.shown["place"] for task in tasks} == {f"{n + 1} of {len(tasks)}" for n in range(len(tasks))}
-            for tasks in own
-        )
+        for tasks in own:
+            assert {task.shown["place"] for task in tasks} == {f"{n + 1} of {len(tasks)}" for n in range(len(tasks))}
         counted = Counter(task.hidden["template"] for tasks in own for task in tasks)
         assert counted == {str(template.id): times for template in retired[1:]}
     orders = [[task.hidden["template"] for task in drawn.tasks_of(name)] for name in ("Japan-1", "Mexico-1")]
@@ -158,17 +157,12 @@ def test_a_gap_takes_the_values_of_its_template_alone():
         "number: in the middle of a school; 4 to 20",
         [str(age) for age in range(4, 21)],
     )
-    said = ["A gap holds what it may not: choose one of the values beside it."]
-    own = {"COUNTRY": "Turkey"}
-    for age, points, reasons in (
-        ("20", [], {}),
-        ("21", said, {"slot-not-allowed": 1}),
-        ("x", said, {"slot-not-allowed": 1}),
-    ):
-        values = {**drawn.form.empty(), **filled_in(task, slots={**own, "AGE": age})}
-        assert answers.open_points(drawn.form, task, values) == points
-        row = submission(template=20, country="Turkey", language="Turkish", slots={**own, "AGE": age})
-        assert build(row).reasons == reasons
+    for age, refused in (("20", False), ("21", True), ("x", True)):
+        slots = {"COUNTRY": "Turkey", "AGE": age}
+        points = answers.open_points(drawn.form, task, {**drawn.form.empty(), **filled_in(task, slots=slots)})
+        assert points == ["A gap holds what it may not: choose one of the values beside it."] * refused
+        row = submission(template=20, country="Turkey", language="Turkish", slots=slots)
+        assert build(row).reasons == ({"slot-not-allowed": 1} if refused else {})
     same = {**drawn.form.empty(), **filled_in(task, slots={"COUNTRY": "5", "AGE": "5"})}
     assert answers.open_points(drawn.form, task, same) == ["Two gaps are the same."]
 
@@ -208,9 +202,9 @@ def test_a_review_is_of_one_person(tmp_path):
         {"scenario": task.row, "decision": "approve", "reason": "", "reviewer": "li"},
         {"scenario": other.row, "decision": "remove", "reason": "two are right", "reviewer": "li"},
     ]
-    line = line_of(InputInvalid, lambda: list(campaign.reviews([path, path], review)))
+    line = line_of(InputInvalid, list, campaign.reviews([path, path], review))
     assert "reviewed by li and li; expected one review" in line
-    line = line_of(InputInvalid, lambda: list(campaign.submissions([path], review)))
+    line = line_of(InputInvalid, list, campaign.submissions([path], review))
     assert "of the form macaron_review; expected macaron_author" in line
 
 
@@ -237,8 +231,8 @@ def test_authors_of_a_pilot_fill_again_what_reviewers_did_not_approve(tmp_path):
     built = scenarios.build(TEMPLATES, CONTEXTS, scenarios.read_exports(tmp_path / "j.jsonl"))
     review, _ = campaign.reviewing(built.scenarios, None, 0)
     campaigns.write(tmp_path / "review.json", review)
-    decided = ({"decision": "approve"}, {"decision": "revise", "new_question_local": "Q?", "reason": "Clumsy."})
-    decided = (*decided, {"decision": "remove", "reason": "Two are right."})
+    revision = {"decision": "revise", "new_question_local": "Q?", "reason": "Clumsy."}
+    decided = ({"decision": "approve"}, revision, {"decision": "remove", "reason": "Two are right."})
     said = [answer_to(review, t, "li", {**d, "submitted": True}) for t, d in zip(review.tasks, decided, strict=True)]
     words = (tmp_path / "review.json", export(tmp_path / "li.json", review, said), "--to", tmp_path / "again.json")
     done = succeed("macaron", "feedback", tmp_path / "pilot.json", *words)
@@ -248,8 +242,7 @@ def test_authors_of_a_pilot_fill_again_what_reviewers_did_not_approve(tmp_path):
     assert removed.shown["feedback"] == "remove\nTwo are right."
     assert revised.shown["written"].startswith(f"{review.tasks[1].shown['question_en']}\n")
     assert {revised.assigned, removed.assigned} == {("Japan-1",)}
-    others = campaign.authoring(TEMPLATES[:1], CONTEXTS[1:], 1, 1, 0)
-    campaigns.write(tmp_path / "others.json", others)
+    campaigns.write(tmp_path / "others.json", campaign.authoring(TEMPLATES[:1], CONTEXTS[1:], 1, 1, 0))
     assert "expected its review" in refusal("macaron", "feedback", tmp_path / "others.json", *words)
     export(tmp_path / "li.json", review, [answer_to(review, review.tasks[0], "li", {**decided[0], "submitted": True})])
     assert "1 reviews: all approve" in refusal("macaron", "feedback", tmp_path / "pilot.json", *words)
@@ -276,12 +269,10 @@ def build(*rows, reviews=()):
 def test_the_miniature_builds_whole():
     assert len(BUILT.scenarios) == 40
     assert BUILT.reasons == {"not-applicable": 5}
-    assert Counter(scenario.country for scenario in BUILT.scenarios) == dict.fromkeys(
-        ("Greece", "India", "Japan", "Mexico", "Turkey"), 8
-    )
+    countries = Counter(scenario.country for scenario in BUILT.scenarios)
+    assert countries == dict.fromkeys(("Greece", "India", "Japan", "Mexico", "Turkey"), 8)
     assert {scenario.template for scenario in BUILT.scenarios} == {template.id for template in TEMPLATES}
-    used = Counter((scenario.country, scenario.template) for scenario in BUILT.scenarios)
-    assert max(used.values()) == 1
+    assert len({(scenario.country, scenario.template) for scenario in BUILT.scenarios}) == 40
     assert max(Counter(scenario.template for scenario in BUILT.scenarios).values()) <= 3
 
 
@@ -334,12 +325,10 @@ def test_templates_with_a_problem_build_nothing():
 
 
 def test_exports_and_reviews_of_one_name_are_both_read(tmp_path):
-    import shutil
-
     shutil.copytree(MINI, tmp_path / "own")
     (tmp_path / "own/reviews").mkdir()
-    line = {"scenario": "turkey/7/tr-1", "decision": "remove", "reason": "x"}
-    write_rows(tmp_path / "own/reviews/turkey.jsonl", [line])
+    removal = {"scenario": "turkey/7/tr-1", "decision": "remove", "reason": "x"}
+    write_rows(tmp_path / "own/reviews/turkey.jsonl", [removal])
     built = source.read(source.files(tmp_path / "own"), {})
     assert len(built.scenarios) == 39
     assert built.reasons == {"not-applicable": 5, "removed-in-review": 1}
@@ -347,9 +336,8 @@ def test_exports_and_reviews_of_one_name_are_both_read(tmp_path):
 
 def test_texts_are_data_and_local_ones_stay_to_the_letter():
     text = "\u200f {question} [DISH] ですか。\u200f "
-    (scenario,) = build(
-        submission(question_local=text, slots={"COUNTRY": "Japan", "DISH": "{question} {option1}"})
-    ).scenarios
+    slots = {"COUNTRY": "Japan", "DISH": "{question} {option1}"}
+    (scenario,) = build(submission(question_local=text, slots=slots)).scenarios
     assert scenario.question_local == text
     assert "{question} {option1}" in scenario.question_en
     instance = derive.instances([scenario], 1)[0]
@@ -357,15 +345,12 @@ def test_texts_are_data_and_local_ones_stay_to_the_letter():
 
 
 def test_the_last_submission_counts():
-    first, last = (
-        submission(saved="2026-01-01T10:30:00+02:00", why="first"),
-        submission(saved="2026-01-01T09:00:00+00:00", why="last"),
-    )
-    outcome = build(last, first)
+    first = submission(saved="2026-01-01T10:30:00+02:00", why="first")
+    outcome = build(submission(saved="2026-01-01T09:00:00+00:00", why="last"), first)
     assert [scenario.why for scenario in outcome.scenarios] == ["last"]
     assert outcome.reasons == {"superseded": 1}
     for order in (("first", "last"), ("last", "first")):  # saved in the same second: the later row
-        built = build(*(submission(saved="2026-01-01T10:30:00+02:00", why=why) for why in order))
+        built = build(*(first | {"why": why} for why in order))
         assert [scenario.why for scenario in built.scenarios] == [order[1]]
 
 
@@ -443,9 +428,7 @@ def test_damaged_scenarios_are_one_line(tmp_path, change, words):
 
 
 def test_numbers_of_another_width_are_read(tmp_path):
-    frame = scenarios.to_frame(TWO).with_columns(
-        pl.col("template").cast(pl.Int8), pl.col("false_option").cast(pl.Int64)
-    )
+    frame = scenarios.to_frame(TWO).cast({"template": pl.Int8, "false_option": pl.Int64})
     tables.write_frame(tmp_path / "s.parquet", frame)
     assert tuple(scenarios.read(tmp_path / "s.parquet")) == TWO
 
@@ -459,10 +442,9 @@ def test_numbers_of_another_width_are_read(tmp_path):
     ],
 )
 def test_damaged_instances_are_one_line(tmp_path, change, words):
-    path = tmp_path / "i.parquet"
     rows = damaged(derive.to_frame(INSTANCES[:6]).to_dicts(), change)
-    tables.write_frame(path, pl.DataFrame(rows, derive.SCHEMA if not rows else None, infer_schema_length=None))
-    assert words in line_of(InputInvalid, derive.read, path)
+    tables.write_frame(tmp_path / "i.parquet", pl.DataFrame(rows, derive.SCHEMA))
+    assert words in line_of(InputInvalid, derive.read, tmp_path / "i.parquet")
 
 
 @pytest.mark.parametrize(
@@ -501,9 +483,7 @@ def official_files(tmp_path, *rows, statements=""):
 def test_the_right_option_of_the_official_file_is_text_in_either_language(tmp_path, correct, first):
     (scenario,) = official.read(official_files(tmp_path, ROW + correct)[0]).scenarios
     assert scenario.options_en[0] == first
-    assert sorted(zip(scenario.options_en, scenario.options_local, strict=True)) == list(
-        zip("abcd", "αβγδ", strict=True)
-    )
+    assert set(zip(scenario.options_en, scenario.options_local, strict=True)) == set(zip("abcd", "αβγδ", strict=True))
     assert (scenario.reasoning, scenario.script, scenario.true_en) == (("causal", "temporal"), "Greek", None)
     assert len(derive.instances([scenario], 1)) == 2
 
@@ -537,6 +517,7 @@ def official_rows(tmp_path, *changes, statements=()):
     [
         ({"question": "\ud83d"}, "lone-surrogate"),
         ({"id": None}, "no-id"),
+        ({"id": " "}, "no-id"),
         ({"country": "NaN"}, "no-country"),
         ({"country": None}, "no-country"),
         ({"language": " "}, "no-language"),
@@ -551,12 +532,6 @@ def test_what_is_no_text_is_never_a_scenario(tmp_path, change, reason):
     built = official_rows(tmp_path, change, {"id": "8"})
     assert built.reasons == {reason: 1}
     assert [scenario.id for scenario in built.scenarios] == ["8"]
-    assert json.dumps(built.dropped_lines, ensure_ascii=False).encode()
-
-
-@pytest.mark.parametrize(("change", "reason"), [({"question": "\ud83d"}, "lone-surrogate"), ({"id": " "}, "no-id")])
-def test_the_command_counts_the_rows_that_it_leaves_out(tmp_path, change, reason):
-    official_rows(tmp_path, change, {"id": "8"})
     done = succeed("macaron", "read", tmp_path / "mc.jsonl", "--to", tmp_path / "s.parquet")
     assert f"1 scenarios; left out: {reason} 1" in done.stderr
     assert reason in (tmp_path / "s.dropped.csv").read_text()
@@ -565,33 +540,24 @@ def test_the_command_counts_the_rows_that_it_leaves_out(tmp_path, change, reason
 def test_a_scenario_is_there_once_whatever_its_id(tmp_path):
     copies = [*BUILT.scenarios, replace(BUILT.scenarios[0], id="z")]
     tables.write_frame(tmp_path / "s.parquet", scenarios.to_frame(copies))
-    assert f"z asks what {BUILT.scenarios[0].id} asks (1 copies)" in line_of(
-        InputInvalid, scenarios.read, tmp_path / "s.parquet"
-    )
+    line = line_of(InputInvalid, scenarios.read, tmp_path / "s.parquet")
+    assert f"z asks what {BUILT.scenarios[0].id} asks (1 copies)" in line
 
 
 def test_numbers_and_lists_stand_for_ids_templates_and_tags(tmp_path):
     change = {"id": 7, "template_id": 3.0, "reasoning_category": ["causal", "temporal"], "cultural_aspect": None}
-    built = official_rows(
-        tmp_path, change | {"option1": "None", "correct_option": "None"}, statements=({"id": 7.0}, {})
-    )
+    change |= {"option1": "None", "correct_option": "None"}
+    built = official_rows(tmp_path, change, statements=({"id": 7.0}, {}))
     assert built.reasons == {}
     (scenario,) = built.scenarios
-    assert (scenario.id, scenario.template, scenario.reasoning, scenario.aspects) == (
-        "7",
-        3,
-        ("causal", "temporal"),
-        (),
-    )
+    assert (scenario.id, scenario.template, scenario.aspects) == ("7", 3, ())
+    assert scenario.reasoning == ("causal", "temporal")
     assert (scenario.options_local[0], scenario.true_en, scenario.false_local) == ("None", "It is a.", "Είναι β.")
 
 
 @pytest.mark.parametrize(
     ("change", "reasons"),
-    [
-        ({"question": "NaN"}, {"text-missing": 1}),
-        ({"correct_option": False}, {"statement-twice": 2}),
-    ],
+    [({"question": "NaN"}, {"text-missing": 1}), ({"correct_option": False}, {"statement-twice": 2})],
 )
 def test_a_statement_that_is_no_text_is_left_out(tmp_path, change, reasons):
     built = official_rows(tmp_path, {}, statements=(change, {}))
@@ -640,25 +606,19 @@ def test_every_letter_is_right_equally_often_in_each_context():
             for instance in derive.instances(BUILT.scenarios[:cut], seed):
                 if instance.format == "MC" and instance.lang == "EN":
                     golds[instance.country][instance.gold] += 1
-            assert all(
-                max(counts[x] for x in "ABCD") - min(counts[x] for x in "ABCD") <= 1 for counts in golds.values()
-            )
+            for counts in golds.values():
+                assert max(counts.values()) - min(counts[letter] for letter in "ABCD") <= 1
 
 
 def test_orders_follow_from_the_seed():
     assert derive.instances(BUILT.scenarios, 1) == INSTANCES
     assert derive.instances(BUILT.scenarios, 2) != INSTANCES
     assert derive.instances(BUILT.scenarios[::-1], 1) == INSTANCES
-    rest = derive.instances(BUILT.scenarios[1:], 1)
-    assert {instance.scenario: instance.order[1:] for instance in rest}.keys() == {
-        scenario.id for scenario in BUILT.scenarios[1:]
-    }
 
 
 def test_a_statement_that_is_a_question_is_marked():
-    scenario = replace(
-        BUILT.scenarios[0], true_en="Would it?", true_local="あるか？", false_en="It would.", false_local="Ναι;"
-    )
+    texts = {"true_en": "Would it?", "true_local": "あるか？", "false_en": "It would.", "false_local": "Ναι;"}
+    scenario = replace(BUILT.scenarios[0], **texts)
     forms = {(i.format, i.lang): i.form for i in derive.instances([scenario], 1) if i.format != "MC"}
     assert forms == {("T", "EN"): "question", ("T", "L"): "question", ("F", "EN"): "statement", ("F", "L"): "question"}
 
@@ -733,12 +693,8 @@ def test_the_likeliest_line_decides_and_letters_stand_beside():
         return Choice((-3.0, -1.0, -2.0, -9.0) if lines else (-1.0, -2.0, -3.0, -4.0), (5,) * 4, 20)
 
     model_answer = answered(INSTANCES[0], "choose", reply)
-    assert (model_answer.answer, model_answer.letter_answer, model_answer.by, model_answer.failure) == (
-        "B",
-        "A",
-        "json",
-        None,
-    )
+    assert (model_answer.answer, model_answer.letter_answer) == ("B", "A")
+    assert (model_answer.by, model_answer.failure) == ("json", None)
     assert model_answer.logprobs == (-3.0, -1.0, -2.0, -9.0)
 
 
@@ -761,9 +717,8 @@ def test_text_modes_ask_for_a_text():
     for mode in ("text", "thinking"):
         model_answer = answered(INSTANCES[0], mode, lambda request: text_of('{"answer": "A"}'))
         assert (model_answer.answer, model_answer.by) == ("A", "text")
-    assert "mode: found x; expected choose or letter or text or thinking" in line_of(
-        InputInvalid, expect_choice, "mode", "x", asks.MODES
-    )
+    line = line_of(InputInvalid, expect_choice, "mode", "x", asks.MODES)
+    assert "mode: found x; expected choose or letter or text or thinking" in line
 
 
 # --- proofreading
@@ -838,29 +793,27 @@ def corrected(change):
 
 
 def test_proofreading_edits_english_alone_and_lists_everything():
-    scenario = replace(
-        BUILT.scenarios[0], true_en="Today he recieve Mikis Theodorakis.", false_en="Today he recieve Manos Hatzidakis."
-    )
-    asked = []
+    texts = {"true_en": "Today he recieve Mikis Theodorakis.", "false_en": "Today he recieve Manos Hatzidakis."}
+    scenario, asked = replace(BUILT.scenarios[0], **texts), []
 
     def reply(request):
         asked.append(request.messages[0].content)
         return corrected(lambda text: text.replace("recieve", "receives"))(request)
 
     done = result_of(proofread.proofread, scenario, reply)
-    assert done.scenario == replace(scenario, true_en="Today he receives Mikis Theodorakis.", false_en="Today he receives Manos Hatzidakis.")  # fmt: skip
+    mended = {name: text.replace("recieve", "receives") for name, text in texts.items()}
+    assert done.scenario == replace(scenario, **mended)
     assert not done.inconsistent
     assert proofread.counts([done]) == {"applied": 2, "unchanged": 5, "inconsistent": 0}
     assert not any(scenario.question_local in text for text in asked)
-    half = result_of(
-        proofread.proofread, scenario, corrected(lambda text: text.replace("recieve Mikis", "receives Mikis"))
-    )
-    assert half.inconsistent
+    half = corrected(lambda text: text.replace("recieve Mikis", "receives Mikis"))
+    assert result_of(proofread.proofread, scenario, half).inconsistent
 
 
-@pytest.mark.parametrize(
-    "said", ["I see none.", "{}", '{"has_errors": "yes", "corrected": "x"}', '{"has_errors": true}', "{"]
-)
+UNREADABLE = ["I see none.", "{}", '{"has_errors": "yes", "corrected": "x"}', '{"has_errors": true}', "{"]
+
+
+@pytest.mark.parametrize("said", UNREADABLE)
 def test_an_unreadable_proofreader_changes_nothing(said):
     done = result_of(proofread.proofread, BUILT.scenarios[0], lambda _: text_of(said))
     assert done.scenario == BUILT.scenarios[0]
@@ -869,9 +822,8 @@ def test_an_unreadable_proofreader_changes_nothing(said):
 
 def test_edits_that_make_two_options_equal_are_not_applied():
     scenario = replace(BUILT.scenarios[0], options_en=("rice cake", "rice cakes", "soup", "bread"))
-    done = result_of(
-        proofread.proofread, scenario, corrected(lambda text: "rice cake" if text == "rice cakes" else text)
-    )
+    equal = corrected(lambda text: "rice cake" if text == "rice cakes" else text)
+    done = result_of(proofread.proofread, scenario, equal)
     assert done.scenario.options_en == scenario.options_en
     assert proofread.counts([done])["invalid-scenario"] == 1
 
@@ -896,7 +848,5 @@ def test_the_example_benchmark_reads_scenarios(tmp_path):
     statement = samples["macaron/statement-en"]
     assert statement.question.endswith("was written by ....'")
     assert statement.answer.endswith("was written by Juan Rulfo.")
-    assert statement.wrong == (
-        "The novel Pedro Páramo, which is read in the schools of Mexico, was written by Carlos Fuentes.",
-    )
+    assert statement.wrong == (statement.answer.replace("Juan Rulfo", "Carlos Fuentes"),)
     assert wrapping.variants(statement, "hard") == ("single",)

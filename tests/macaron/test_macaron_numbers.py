@@ -8,7 +8,9 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
+import tiny
 from excam_commands import refusal, succeed
 from matplotlib.text import Text
 from mini_macaron import ANSWERS, BUILT, INSTANCES, MINI, TEMPLATES
@@ -63,11 +65,8 @@ def test_an_unanswered_instance_is_wrong_and_one_that_is_not_there_is_none():
 def test_a_pair_needs_both_statements_of_one_language():
     rows = [row("a", "T", "EN", right=True), row("a", "F", "L", right=True), row("b", "T", "EN", right=True), row("b", "F", "EN", right=False)]  # fmt: skip
     accuracies = numbers.accuracies(rows)
-    assert (accuracies["tf_en"], accuracies["paired_tf_en"], accuracies["paired_tf_l"]) == (
-        pytest.approx(200 / 3),
-        0.0,
-        None,
-    )
+    assert accuracies["tf_en"] == pytest.approx(200 / 3)
+    assert (accuracies["paired_tf_en"], accuracies["paired_tf_l"]) == (0.0, None)
 
 
 def test_scenarios_of_one_name_in_two_languages_are_two():
@@ -97,19 +96,15 @@ def test_floors_bounds_and_counts():
     assert (floors["always A and T"]["tf_en"], floors["always A and T"]["paired_tf"]) == (50.0, 0.0)
     assert numbers.bounds(56.6) == (pytest.approx(13.2), 56.6)
     assert numbers.bounds(40.0) == (0.0, 40.0)
-    assert (
-        numbers.counts([answer_row | {"pred": "T"} for answer_row in rows if answer_row["format"] != "MC"])["said_true"]
-        == 100.0
-    )
+    of_statements = [answer_row | {"pred": "T"} for answer_row in rows if answer_row["format"] != "MC"]
+    assert numbers.counts(of_statements)["said_true"] == 100.0
     assert numbers.counts([row("a", "T", "EN", right=True) | {"pred": None}]) == {"n": 1, "failures": 1, "scenarios": 1, "said_true": None}  # fmt: skip
 
 
 def test_a_row_counts_in_each_of_its_groups():
     rows = [row("a", "MC", "EN", right=True, tags=["x", "y"]), row("b", "MC", "L", right=False, tags=["y"])]
-    values = {
-        (line["group"], line["lang"]): (line["value"], line["n"])
-        for line in numbers.breakdown(rows, lambda r: r["tags"])
-    }
+    lines = numbers.breakdown(rows, lambda r: r["tags"])
+    values = {(line["group"], line["lang"]): (line["value"], line["n"]) for line in lines}
     assert values == {("x", "EN"): (100.0, 1), ("x", "all"): (100.0, 1), ("y", "EN"): (100.0, 1), ("y", "L"): (0.0, 1), ("y", "all"): (50.0, 2), ("y", "gap"): (-100.0, 2)}  # fmt: skip
 
 
@@ -130,18 +125,15 @@ def test_a_paired_test_is_of_the_number_that_the_table_prints():
     b = with_ids([row for n in range(40) for row in scenario(f"s{n}", "010010")])
     (difference,) = numbers.compare([a, b], "overall")
     assert sum(map(numbers.is_right, a)) == sum(map(numbers.is_right, b))
-    assert (
-        difference["value"]
-        == pytest.approx(numbers.accuracies(a)["overall"] - numbers.accuracies(b)["overall"])
-        == 25.0
-    )
+    overall = [numbers.accuracies(rows)["overall"] for rows in (a, b)]
+    assert difference["value"] == pytest.approx(overall[0] - overall[1]) == 25.0
     assert difference["p"] < 0.001
     (pairs,) = numbers.compare([a, b], "paired_tf")
     assert (pairs["value"], pairs["p"]) == (0.0, 1.0)
     assert "the same ones" in line_of(InputInvalid, numbers.compare, [a, b[::-1]], "overall")
     assert "two finite columns or more" in line_of(InputInvalid, numbers.compare, [a], "overall")
-    with pytest.raises(InputInvalid, match="tf_avg: a cell without instances"):
-        numbers.compare([[row for row in a if row["format"] == "MC"]] * 2, "tf_avg")
+    questions = [row for row in a if row["format"] == "MC"]
+    assert "tf_avg: a cell without instances" in line_of(InputInvalid, numbers.compare, [questions] * 2, "tf_avg")
 
 
 def test_an_average_draws_the_same_scenarios_for_all_systems():
@@ -165,8 +157,6 @@ TABLE_3 = printed("table-3")
 
 def from_cells(line):
     """What our statistics make of the four printed accuracies, as sums over a thousand instances."""
-    import numpy as np
-
     sums = np.zeros((12, 1))
     for cell in CELLS:
         at = 2 * numbers.CELLS.index(cell)
@@ -226,12 +216,10 @@ def test_a_claim_has_ours_with_the_difference_or_a_reason(systems):
     assert float(at["aspect-mean-naming"]["ours"]) == pytest.approx(share, abs=1e-3)
     assert at["aspect-mean-naming"]["note"].startswith("95 % interval [")
     assert float(at["aspect-mean-naming"]["difference"]) == pytest.approx(share - 92.5, abs=1e-3)
-    assert float(at["tf-open-weight-lowest"]["ours"]) == pytest.approx(
-        numbers.accuracies(model.rows)["tf_avg"], abs=1e-3
-    )
-    overall = numbers.accuracies(model.rows)["overall"]
-    assert float(at["overall-open-weight"]["ours"]) == pytest.approx(overall, abs=1e-3)
-    assert at["order-overall"]["ours"] == f"open-weight ({overall:.1f})"
+    accuracies = numbers.accuracies(model.rows)
+    assert float(at["tf-open-weight-lowest"]["ours"]) == pytest.approx(accuracies["tf_avg"], abs=1e-3)
+    assert float(at["overall-open-weight"]["ours"]) == pytest.approx(accuracies["overall"], abs=1e-3)
+    assert at["order-overall"]["ours"] == f"open-weight ({accuracies['overall']:.1f})"
     assert at["delta-mc-thinking"]["note"].startswith("no thinking model was asked; against it: Gemini 2.5 Flash")
     assert (at["pairs-below-single"]["ours"], at["above-chance-mc"]["ours"]) == ("1 of 1", "1 of 1")
     assert at["mathematical-lowest"]["ours"] in ("0 of 1", "1 of 1")
@@ -265,9 +253,8 @@ def test_the_tables_name_their_denominators(systems):
     assert f"| better-in-english | text | {numbers.accuracies(systems[0].rows)['mc_en']:.1f} [" in page
     assert "| chance | floor | 25.0 | 25.0 | 0.0 | 50.0 | 50.0 | 0.0 | 37.5 |" in page
     lines, page = pages.paired(systems, pages.estimates(systems, 1), averaged, 1, printed_averages())
-    assert all(
-        line["bound_low"] <= line["paired_tf"] <= line["bound_high"] for line in lines if line.get("failures") == 0
-    )
+    answered = [line for line in lines if line.get("failures") == 0]
+    assert all(line["bound_low"] <= line["paired_tf"] <= line["bound_high"] for line in answered)
     assert " to " in page
 
 
@@ -286,12 +273,8 @@ def test_averages_are_of_models_by_category_beside_the_printed_ones(systems):
     thinking = answers.System("m0", "thinking", b.rows)
     averaged = categories.averages([a, b, thinking], {"m0": "standard", "m1": "standard"}, 1)
     members = {average.category: [system.name for system in average.systems] for average in averaged}
-    assert members == {
-        "thinking": ["m0, thinking"],
-        "standard": ["m0, text", "m1, choose"],
-        "open-weight": [],
-        "all": ["m0, text", "m1, choose", "m0, thinking"],
-    }
+    plain, thinker = ["m0, text", "m1, choose"], ["m0, thinking"]
+    assert members == {"thinking": thinker, "standard": plain, "open-weight": [], "all": plain + thinker}
     mean_of_two = (numbers.accuracies(a.rows)["overall"] + numbers.accuracies(b.rows)["overall"]) / 2
     assert averaged[1].estimates["overall"]["value"] == pytest.approx(mean_of_two)
     lines = {line["category"]: line for line in printed("table-3-averages")}
@@ -304,8 +287,8 @@ def test_averages_are_of_models_by_category_beside_the_printed_ones(systems):
 @pytest.mark.parametrize("assignment", ["m=fast", "n=standard", "standard"])
 def test_an_unknown_category_is_one_line(assignment):
     assert categories.parse(["m=standard"], ["m"]) == {"m": "standard"}
-    with pytest.raises(InputInvalid, match="expected MODEL=CATEGORY, a model of m, a category of thinking, standard"):
-        categories.parse([assignment], ["m"])
+    line = line_of(InputInvalid, categories.parse, [assignment], ["m"])
+    assert "expected MODEL=CATEGORY, a model of m, a category of thinking, standard" in line
 
 
 @pytest.mark.parametrize(("fewest", "few"), [(29, True), (30, False)])
@@ -348,21 +331,19 @@ def test_the_figure_of_contexts_shows_each_of_ten_instances_and_says_what_its_ax
 
 
 def test_the_order_of_files_turns_no_difference(systems):
-    section = [
-        pages._differences(of, pages.estimates(of, 1), "overall", "Overall", 1) for of in (systems, systems[::-1])
-    ]
-    assert section[0] == section[1] != ""
+    orders = (systems, systems[::-1])
+    forwards, back = (pages._differences(of, pages.estimates(of, 1), "overall", "Overall", 1) for of in orders)
+    assert forwards == back != ""
 
 
 def test_aspects_stand_from_hard_to_easy_and_the_lowest_are_counted():
-    shares = {("a", "Naming"): 90, ("b", "Naming"): 80, ("a", "Music"): 40, ("b", "Music"): 60, ("a", "Time"): 45}
-    shares |= {("b", "Time"): 50, ("mean of systems", "Naming"): 85, ("mean of systems", "Music"): 50}
-    shares |= {("mean of systems", "Time"): 47.5}
-    line = {"low": None, "high": None, "above_chance": 0.0, "n": 9.0, "scenarios": 40.0}
+    shares = {"Naming": (90.0, 80.0, 85.0), "Music": (40.0, 60.0, 50.0), "Time": (45.0, 50.0, 47.5)}
+    models = (("a", "text"), ("b", "text"), ("mean of systems", ""))
+    line = {"low": None, "high": None, "above_chance": 0.0, "n": 9.0, "scenarios": 40.0, "lang": "all"}
     lines = [
-        line
-        | {"model": model, "mode": "text" if len(model) == 1 else "", "group": group, "lang": "all", "value": float(v)}
-        for (model, group), v in shares.items()
+        line | {"model": model, "mode": mode, "group": group, "value": value}
+        for group, values in shares.items()
+        for (model, mode), value in zip(models, values, strict=True)
     ]
     assert breakdowns.ordered("aspects", lines) == ["Time", "Music", "Naming"]
     page = breakdowns.page(lines, "aspects")
@@ -452,12 +433,9 @@ def test_bad_input_is_one_line(folder, tmp_path):
 
 
 def test_a_model_is_asked_and_its_numbers_are_reported(folder, tmp_path):
-    import tiny
-
     tiny.model(tmp_path / "model", positions=2048)
-    few = [
-        scenario for scenario in scenarios.read(folder / "scenarios.parquet") if scenario.country in ("Japan", "Mexico")
-    ][::2]
+    made = scenarios.read(folder / "scenarios.parquet")
+    few = [scenario for scenario in made if scenario.country in ("Japan", "Mexico")][::2]
     folder = tmp_path / "few"
     tables.write_frame(folder / "scenarios.parquet", scenarios.to_frame(few))
     succeed("macaron", "derive", folder / "scenarios.parquet", "--to", folder / "instances.parquet")
@@ -476,9 +454,8 @@ def test_a_model_is_asked_and_its_numbers_are_reported(folder, tmp_path):
     first, _ = answers.join(instances, files)
     assert {row["said"]["by"] for row in first.rows} == {"json"}
     assert all(len(row["said"]["letter_logprobs"]) == len(row["said"]["logprobs"]) for row in first.rows)
-    done = succeed(
-        "macaron", "report", *files, "--instances", folder / "instances.parquet", "--to", tmp_path / "report"
-    )
+    of_these = ("--instances", folder / "instances.parquet", "--to", tmp_path / "report")
+    done = succeed("macaron", "report", *files, *of_these)
     assert "not written: coverage: found no scenarios\nnot written: printed: found no scenarios\n" in done.stderr
     for name in ("table-3", "paired", "contexts", "aspects", "templates"):
         page = (tmp_path / f"report/{name}.md").read_text()
@@ -487,16 +464,13 @@ def test_a_model_is_asked_and_its_numbers_are_reported(folder, tmp_path):
     other = refusal("macaron", "report", files[0], "--instances", tmp_path / "other.parquet", "--to", tmp_path / "r")
     assert "was asked with another text or order of options" in other
     again = shutil.copy(files[0], tmp_path / "again.parquet")
-    twice = refusal(
-        "macaron", "report", *files, again, "--instances", folder / "instances.parquet", "--to", tmp_path / "r"
-    )
+    twice = refusal("macaron", "report", *files, again, *of_these)
     assert re.search(r"again\.parquet: \S+/choose is in \S+/choose\.parquet too; expected one file", twice)
 
 
 def test_multiple_choice_equals_lm_evaluation_harness(folder, tmp_path):
     """The same prompts, options and model: its log-likelihoods, hence its choices and its accuracy, are ours."""
     pytest.importorskip("lm_eval")
-    import tiny
     from lm_eval.api.instance import Instance as Request
     from lm_eval.models.huggingface import HFLM
 
@@ -505,21 +479,16 @@ def test_multiple_choice_equals_lm_evaluation_harness(folder, tmp_path):
 
     tiny.model(tmp_path / "model", positions=2048)
     backend = Backend(tmp_path / "model", dtype="float32")
-    asked = [
-        instance
-        for instance in derive.read(folder / "instances.parquet")
-        if instance.format == "MC" and instance.lang == "EN"
-    ]
+    made = derive.read(folder / "instances.parquet")
+    asked = [instance for instance in made if (instance.format, instance.lang) == ("MC", "EN")]
     theirs = HFLM(pretrained=str(tmp_path / "model"), dtype="float32", device="cpu", add_bos_token=False, batch_size=4)
     requests, ours = [], []
     for instance in asked:
         message = Message("user", asks.prompt(instance, thinking=False))
         ids = chat.encode(backend.tokenizer, (message,)).input_ids
-        lines = [
-            chat.encode(backend.tokenizer, (message,), asks.line(letter)).input_ids[len(ids) : -1]
-            for letter in instance.valid
-        ]
-        requests += [Request("loglikelihood", {}, (("", ""), list(ids), list(line)), 0) for line in lines]
+        for letter in instance.valid:
+            line = chat.encode(backend.tokenizer, (message,), asks.line(letter)).input_ids[len(ids) : -1]
+            requests.append(Request("loglikelihood", {}, (("", ""), list(ids), list(line)), 0))
         ((_, choice),) = next(iter(backend.choose([Choose((message,), tuple(map(asks.line, instance.valid)))])))
         ours.append(choice.logprobs)
     their_logprobs = [value for value, _ in theirs._loglikelihood_tokens([request.args for request in requests])]

@@ -126,10 +126,8 @@ INSTANCES = derive.instances(SCENARIOS[:12], 1)
 def answered_rows(draw):
     chosen = [draw(st.sampled_from((None, *instance.valid))) for instance in INSTANCES]
     names = ("id", "scenario", "language", "format", "lang", "gold")
-    return [
-        {name: getattr(instance, name) for name in names} | {"pred": pred}
-        for instance, pred in zip(INSTANCES, chosen, strict=True)
-    ]
+    rows = [{name: getattr(instance, name) for name in names} for instance in INSTANCES]
+    return [row | {"pred": pred} for row, pred in zip(rows, chosen, strict=True)]
 
 
 @given(answered_rows(), st.randoms())
