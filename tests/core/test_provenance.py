@@ -7,9 +7,11 @@ import re
 import subprocess
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import polars
 import pytest
+from one_line_errors import line_of
 
 from excam.core import paths, provenance
 from excam.core.exceptions import ArtifactBroken
@@ -36,17 +38,13 @@ def test_publish_shows_the_file_only_when_it_is_whole(tmp_path):
     assert names(target.parent) == ["rows.txt"]
 
 
-@pytest.mark.parametrize("problem", [ValueError, OSError, KeyboardInterrupt, SystemExit])
-def test_publish_leaves_nothing_behind(tmp_path, problem):
-    target = tmp_path / "rows.txt"
-    with pytest.raises(problem):
-        fail(target, problem())
-    assert names(tmp_path) == []
-
-
-def test_publish_of_nothing_written_is_no_file(tmp_path):
+def test_publish_leaves_nothing_behind(tmp_path):
+    for problem in (ValueError, OSError, KeyboardInterrupt, SystemExit):
+        with pytest.raises(problem):
+            fail(tmp_path / "rows.txt", problem())
+        assert names(tmp_path) == []
     with pytest.raises(FileNotFoundError), provenance.publish(tmp_path / "rows.txt"):
-        pass
+        pass  # nothing was written
     assert names(tmp_path) == []
 
 
@@ -128,24 +126,22 @@ def test_killed_at_the_worst_moment_a_file_is_unproven_not_accused(tmp_path, mon
 
 
 def test_json_is_canonical(tmp_path):
-    provenance.write_json(tmp_path / "a.json", {"b": "é", "a": [1, None]})
-    provenance.write_json(tmp_path / "b.json", {"a": [1, None], "b": "é"})
-    text = '{\n  "a": [\n    1,\n    null\n  ],\n  "b": "é"\n}\n'
-    assert (tmp_path / "a.json").read_text(encoding="utf-8") == text
-    assert (tmp_path / "b.json").read_text(encoding="utf-8") == text
+    for content in ({"b": "é", "a": [1, None]}, {"a": [1, None], "b": "é"}):
+        provenance.write_json(tmp_path / "a.json", content)
+        text = '{\n  "a": [\n    1,\n    null\n  ],\n  "b": "é"\n}\n'
+        assert (tmp_path / "a.json").read_text(encoding="utf-8") == text
 
 
 def test_json_that_cannot_be_written_leaves_nothing(tmp_path):
-    with pytest.raises(TypeError):
-        provenance.write_json(tmp_path / "a.json", {"a": object()})
-    with pytest.raises(UnicodeEncodeError):
-        provenance.write_json(tmp_path / "a.json", {"a": "\ud800"})
+    for content, problem in ((object(), TypeError), ("\ud800", UnicodeEncodeError)):
+        with pytest.raises(problem):
+            provenance.write_json(tmp_path / "a.json", {"a": content})
     assert names(tmp_path) == []
 
 
-def manifest_of(tmp_path, outputs, **more) -> dict:
+def manifest_of(tmp_path, outputs, inputs=(), **more) -> dict:
     path = tmp_path / "manifest.json"
-    provenance.write_manifest(path, inputs=[], outputs=outputs, settings={"seed": 1}, seconds=1.26, **more)
+    provenance.write_manifest(path, inputs=inputs, outputs=outputs, settings={"a": 1}, seconds=1.26, **more)
     return json.loads(path.read_text(encoding="utf-8"))
 
 
@@ -153,9 +149,7 @@ def test_manifest_says_where_an_artifact_came_from(tmp_path):
     made, used = tmp_path / "made.txt", tmp_path / "used.txt"
     made.write_bytes(b"abc")
     used.write_bytes(b"")
-    path = tmp_path / "manifest.json"
-    provenance.write_manifest(path, inputs=[used], outputs=[made], settings={"a": 1}, seconds=1.26, licence="MIT")
-    manifest = json.loads(path.read_text(encoding="utf-8"))
+    manifest = manifest_of(tmp_path, [made], [used], licence="MIT")
     assert manifest["outputs"] == {"made.txt": provenance.sha256(made)}
     assert manifest["inputs"] == {str(used): provenance.sha256(used)}
     assert (manifest["settings"], manifest["seconds"], manifest["licence"]) == ({"a": 1}, 1.3, "MIT")
@@ -170,11 +164,8 @@ def test_manifest_keeps_files_of_one_name_apart(tmp_path, monkeypatch):
     for file in files:
         file.parent.mkdir(parents=True)
         file.write_text(file.parent.name)
-    outputs = manifest_of(tmp_path, files)["outputs"]
-    assert outputs == {
-        "Greek/test.txt": provenance.sha256(files[0]),
-        "Turkish/test.txt": provenance.sha256(files[1]),
-    }
+    digests = {f"{file.parent.name}/test.txt": provenance.sha256(file) for file in files}
+    assert manifest_of(tmp_path, files)["outputs"] == digests
     top = tmp_path / "files" / "README.txt"
     top.write_text("top")
     monkeypatch.chdir(top.parent)
@@ -184,14 +175,11 @@ def test_manifest_keeps_files_of_one_name_apart(tmp_path, monkeypatch):
         assert made["outputs_in"] == "files"
 
 
-def test_manifest_of_no_files(tmp_path):
-    assert manifest_of(tmp_path, [])["outputs"] == {}
-
-
 def test_manifest_is_written_only_when_every_output_is_there(tmp_path):
     with pytest.raises(FileNotFoundError):
         manifest_of(tmp_path, [tmp_path / "absent.txt"])
     assert names(tmp_path) == []
+    assert manifest_of(tmp_path, [])["outputs"] == {}
 
 
 def test_commit_names_head_and_edits(tmp_path, monkeypatch):
@@ -220,18 +208,15 @@ def test_commit_names_head_and_edits(tmp_path, monkeypatch):
     assert provenance.git_commit() == f"{head}+edited"
 
 
-class Clock:
+@pytest.fixture
+def clock(monkeypatch):
     """Stands in for `time.monotonic`."""
-
-    now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
+    clock = SimpleNamespace(now=100.0)
+    monkeypatch.setattr(provenance.time, "monotonic", lambda: clock.now)
+    return clock
 
 
-def test_progress_says_how_far_and_how_much_longer(monkeypatch, capsys):
-    clock = Clock()
-    monkeypatch.setattr(provenance.time, "monotonic", clock)
+def test_progress_says_how_far_and_how_much_longer(clock, capsys):
     progress = provenance.Progress("rows", 100)
     clock.now += 1
     progress.advance(10)
@@ -246,9 +231,7 @@ def test_progress_says_how_far_and_how_much_longer(monkeypatch, capsys):
     assert shown.out == "", "stdout is for data"
 
 
-def test_progress_counts_rows_that_are_done_and_not_their_answers(monkeypatch, capsys):
-    clock = Clock()
-    monkeypatch.setattr(provenance.time, "monotonic", clock)
+def test_progress_counts_rows_that_are_done_and_not_their_answers(clock, capsys):
     progress = provenance.Progress("rows", 4)
     progress.counts_rows = True
     progress.skip_answers(3)
@@ -270,10 +253,8 @@ def test_a_long_first_answer_is_waited_for_aloud(capsys):
     assert said.startswith("scoring, rows: none of 8 yet after 0 s; the model is answering")
 
 
-def test_progress_of_a_resumed_job(monkeypatch, capsys):
+def test_progress_of_a_resumed_job(clock, capsys):
     """Rows that were there already count as done, not as speed."""
-    clock = Clock()
-    monkeypatch.setattr(provenance.time, "monotonic", clock)
     progress = provenance.Progress("rows", 100)
     progress.skip(90)
     clock.now += 5
@@ -287,33 +268,26 @@ def test_quiet_libraries_leaves_what_the_user_set(monkeypatch):
     monkeypatch.setenv("TQDM_DISABLE", "0")
     monkeypatch.setattr(provenance.warnings, "simplefilter", lambda *_: None)
     provenance.quiet_libraries()
-    assert os.environ["TRANSFORMERS_VERBOSITY"] == "info"
-    assert os.environ["TQDM_DISABLE"] == "0"
-    assert os.environ["HF_HUB_OFFLINE"] == "1"
+    wanted = {"TRANSFORMERS_VERBOSITY": "info", "TQDM_DISABLE": "0", "HF_HUB_OFFLINE": "1"}
+    assert {name: os.environ[name] for name in wanted} == wanted
     monkeypatch.delenv("HF_HUB_OFFLINE")
 
 
 def test_a_line_for_a_person_is_one_line_that_steers_nothing(capsys):
-    provenance.say(
-        "a\x1b[2J\r\nb\u2028c\u202ed\x9be\U000e0041\udc80 ü 日本 \U0001f3f4\U000e0067\U000e0062\U000e0065\U000e007f"
-    )
-    line = capsys.readouterr().err
-    assert line == (
-        "a\\x1b[2J\\r\\nb\\u2028c\\u202ed\\x9be\\U000e0041\\udc80 ü 日本 \U0001f3f4\U000e0067\U000e0062\U000e0065\U000e007f\n"
-    )
+    flag = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e007f"
+    provenance.say(f"a\x1b[2J\r\nb\u2028c\u202ed\x9be\U000e0041\udc80 ü 日本 {flag}")
+    line = f"a\\x1b[2J\\r\\nb\\u2028c\\u202ed\\x9be\\U000e0041\\udc80 ü 日本 {flag}\n"
+    assert capsys.readouterr().err == line
 
 
 # --- what earlier steps wrote, and what became of it
 
 
 def test_a_full_disk_names_the_file(tmp_path):
-    with pytest.raises(OSError, match="No space left on device") as caught:
-        fail(tmp_path / "rows.txt", OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
-    assert caught.value.filename == str(tmp_path / "rows.txt")
-    assert caught.value.errno == errno.ENOSPC
-    with pytest.raises(OSError, match="No space left on device") as copied:
-        fail(tmp_path / "rows.txt", OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "source.txt"))
-    assert copied.value.filename == str(tmp_path / "rows.txt"), "of a copy, Python names what was read"
+    for read in ((), ("source.txt",)):  # of a copy, Python names what was read
+        with pytest.raises(OSError, match="No space left on device") as caught:
+            fail(tmp_path / "rows.txt", OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), *read))
+        assert (caught.value.filename, caught.value.errno) == (str(tmp_path / "rows.txt"), errno.ENOSPC)
     with pytest.raises(ConnectionRefusedError) as other:
         fail(tmp_path / "rows.txt", ConnectionRefusedError(errno.ECONNREFUSED, "refused"))
     assert other.value.filename is None, "nothing to do with the file"
@@ -322,21 +296,16 @@ def test_a_full_disk_names_the_file(tmp_path):
 @pytest.mark.parametrize(
     ("content", "fault"),
     [
-        (b"", "JSONDecodeError"),
-        (b'{"n": 3, "accur', "JSONDecodeError"),
-        (b"\xff\xfe", "UnicodeDecodeError"),
-        (b"[1]", "a list"),
-        (b'{"m": 1}', "no n"),
+        *((b"", "JSONDecodeError"), (b'{"n": 3, "accur', "JSONDecodeError"), (b"\xff\xfe", "UnicodeDecodeError")),
+        *((b"[1]", "a list"), (b'{"m": 1}', "no n")),
     ],
 )
 def test_json_that_is_not_what_was_written_is_one_line(tmp_path, content, fault):
     path = tmp_path / "counts.json"
     path.write_bytes(content)
-    with pytest.raises(ArtifactBroken) as caught:
-        provenance.read_json(path, "n")
-    assert re.fullmatch(
-        rf"{re.escape(str(path))}: {fault}.*; expected a JSON object with n; delete it and run again", str(caught.value)
-    )
+    line = line_of(ArtifactBroken, provenance.read_json, path, "n")
+    assert line.startswith(f"{path}: {fault}")
+    assert line.endswith("; expected a JSON object with n; delete it and run again")
 
 
 def test_an_artifact_with_other_bytes_than_recorded_is_refused(tmp_path, monkeypatch):
@@ -345,9 +314,8 @@ def test_an_artifact_with_other_bytes_than_recorded_is_refused(tmp_path, monkeyp
     provenance.write_text(path, "whole")
     provenance.refuse_damaged(path)
     path.write_text("whale")
-    with pytest.raises(ArtifactBroken) as caught:
-        provenance.refuse_damaged(path)
-    assert str(caught.value).startswith(f"{path}: sha256 {provenance.sha256(path)[:12]}; expected 5d5766cf2d78, as it")
+    line = f"{path}: sha256 {provenance.sha256(path)[:12]}; expected 5d5766cf2d78, as it"
+    assert line_of(ArtifactBroken, provenance.refuse_damaged, path).startswith(line)
     provenance.write_text(path, "written again")
     provenance.refuse_damaged(path)
 
@@ -366,17 +334,14 @@ def test_what_has_no_record_or_a_torn_one_is_not_refused(tmp_path, monkeypatch):
 
 
 def test_weights_that_are_not_those_of_their_manifest_are_refused(tmp_path):
-    files = tmp_path / "files"
+    files, manifest = tmp_path / "files", tmp_path / "manifest.json"
     provenance.write_text(files / "model.safetensors", "weights")
     provenance.write_text(files / "sub/config.json", "{}")
-    outputs = [files / "model.safetensors", files / "sub/config.json"]
-    provenance.write_manifest(tmp_path / "manifest.json", inputs=[], outputs=outputs, settings={}, seconds=0)
-    provenance.refuse_changed(tmp_path / "manifest.json", files)
+    manifest_of(tmp_path, [files / "model.safetensors", files / "sub/config.json"])
+    provenance.refuse_changed(manifest, files)
     (files / "model.safetensors").write_text("wEights")
-    with pytest.raises(
-        ArtifactBroken, match=r"model\.safetensors: sha256 .*; expected sha256 .*; delete .*manifest\.json"
-    ):
-        provenance.refuse_changed(tmp_path / "manifest.json", files)
+    changed = r"model\.safetensors: sha256 .*; expected sha256 .*; delete .*manifest\.json"
+    assert re.search(changed, line_of(ArtifactBroken, provenance.refuse_changed, manifest, files))
     (files / "model.safetensors").unlink()
-    with pytest.raises(ArtifactBroken, match=r"model\.safetensors: gone; expected sha256"):
-        provenance.refuse_changed(tmp_path / "manifest.json", files)
+    gone = "model.safetensors: gone; expected sha256"
+    assert gone in line_of(ArtifactBroken, provenance.refuse_changed, manifest, files)
