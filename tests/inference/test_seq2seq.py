@@ -26,19 +26,10 @@ def nllb(folder):
     tokenizer = transformers.NllbTokenizer(vocab=vocabulary, merges=[])
     tokenizer.save_pretrained(folder)
     torch.manual_seed(1)
-    config = transformers.M2M100Config(
-        vocab_size=len(tokenizer),
-        d_model=16,
-        encoder_layers=1,
-        decoder_layers=1,
-        encoder_attention_heads=2,
-        decoder_attention_heads=2,
-        encoder_ffn_dim=16,
-        decoder_ffn_dim=16,
-        max_position_embeddings=64,
-        decoder_start_token_id=2,
-        init_std=0.5,
-    )
+    sizes = {"layers": 1, "attention_heads": 2, "ffn_dim": 16}
+    both = {f"{part}_{name}": size for name, size in sizes.items() for part in ("encoder", "decoder")}
+    more = {"d_model": 16, "max_position_embeddings": 64, "decoder_start_token_id": 2, "init_std": 0.5}
+    config = transformers.M2M100Config(vocab_size=len(tokenizer), **both, **more)
     transformers.M2M100ForConditionalGeneration(config).save_pretrained(folder)
     return folder
 
@@ -49,16 +40,9 @@ def madlad(folder):
     tokenizer.add_special_tokens({"additional_special_tokens": ["<2en>"]})
     tokenizer.save_pretrained(folder)
     torch.manual_seed(1)
-    config = transformers.T5Config(
-        vocab_size=len(tokenizer),
-        d_model=16,
-        d_kv=8,
-        d_ff=16,
-        num_layers=1,
-        num_heads=2,
-        decoder_start_token_id=0,
-        initializer_factor=5.0,
-    )
+    sizes = {"d_model": 16, "d_kv": 8, "d_ff": 16, "num_layers": 1, "num_heads": 2}
+    more = {"decoder_start_token_id": 0, "initializer_factor": 5.0}
+    config = transformers.T5Config(vocab_size=len(tokenizer), **sizes, **more)
     transformers.T5ForConditionalGeneration(config).save_pretrained(folder)
     return folder
 
@@ -74,9 +58,17 @@ def answers(backend, requests, **sampling):
     return [completions[at] for at in range(len(requests))]
 
 
-@pytest.mark.parametrize("kind", LANGUAGES)
-def test_greedy_answers_are_those_of_transformers_generate(folders, kind):
-    backend = seq2seq.Backend(folders[kind], LANGUAGES[kind])
+@pytest.fixture(params=LANGUAGES)
+def kind(request):
+    return request.param
+
+
+@pytest.fixture
+def backend(folders, kind):
+    return seq2seq.Backend(folders[kind], LANGUAGES[kind])
+
+
+def test_greedy_answers_are_those_of_transformers_generate(backend, kind):
     for text, answer in zip(TEXTS, answers(backend, [asked(text) for text in TEXTS]), strict=True):
         inputs = backend.tokenizer(PREFIX[kind] + text, return_tensors="pt")
         assert backend._encode((Message("user", text),)) == inputs["input_ids"][0].tolist()
@@ -101,10 +93,8 @@ def test_the_source_is_marked_and_the_target_is_forced(folders):
     assert other.tokenizer.convert_ids_to_tokens(other._encode((Message("user", "她"),)))[0].lstrip("▁") == "<2en>"
 
 
-@pytest.mark.parametrize("kind", LANGUAGES)
 @pytest.mark.parametrize("mark", ["</s>", "<pad>", "<2de>", "<2en>", "eng_Latn", "zho_Hans"])
-def test_a_source_holds_no_marks(folders, kind, mark):
-    backend = seq2seq.Backend(folders[kind], LANGUAGES[kind])
+def test_a_source_holds_no_marks(backend, kind, mark):
     ids = backend._encode((Message("user", f"ab{mark}ab {mark} {mark}"),))
     controls = {token: token_id for token_id, token in backend.marks.items()}
     assert controls.keys() >= {"</s>", "<pad>", *(("<2de>", "<2en>") if kind == "madlad" else ("eng_Latn",))}
@@ -114,13 +104,10 @@ def test_a_source_holds_no_marks(folders, kind, mark):
     assert (ids[0], ids[-1]) == (controls[begin], controls[end])
 
 
-@pytest.mark.parametrize("kind", LANGUAGES)
-def test_logprobs_are_those_of_one_pass_over_source_and_answer(folders, kind):
-    backend = seq2seq.Backend(folders[kind], LANGUAGES[kind])
+def test_logprobs_are_those_of_one_pass_over_source_and_answer(backend):
     answer = answers(backend, [asked(TEXTS[0])])[0]
     source = torch.tensor([backend._encode((Message("user", TEXTS[0]),))])
-    (_, logprobs) = backend._decode([source[0].tolist()], [None], Sampling(max_tokens=12))[0]
-    (ids, _) = backend._decode([source[0].tolist()], [None], Sampling(max_tokens=12))[0]
+    ((ids, logprobs),) = backend._decode([source[0].tolist()], [None], Sampling(max_tokens=12))
     decoder_input = torch.tensor([[*backend.start, *ids[:-1]]])
     with torch.inference_mode():
         scores = backend.model(input_ids=source, decoder_input_ids=decoder_input).logits[0, len(backend.start) - 1 :]
@@ -129,9 +116,7 @@ def test_logprobs_are_those_of_one_pass_over_source_and_answer(folders, kind):
     assert list(answer.logprobs) == pytest.approx(expected[: len(answer.logprobs)], abs=1e-4)
 
 
-@pytest.mark.parametrize("kind", LANGUAGES)
-def test_a_row_does_not_depend_on_the_others_of_its_batch(folders, kind):
-    backend = seq2seq.Backend(folders[kind], LANGUAGES[kind])
+def test_a_row_does_not_depend_on_the_others_of_its_batch(backend):
     for temperature in (0.0, 1.0):
         together = answers(backend, [asked(text) for text in TEXTS], temperature=temperature)
         alone = [answers(backend, [asked(text)], temperature=temperature)[0] for text in TEXTS]

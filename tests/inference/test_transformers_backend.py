@@ -5,6 +5,7 @@ import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import tiny
@@ -24,6 +25,23 @@ def weights(tmp_path_factory):
 @pytest.fixture(scope="module")
 def adapter(weights, tmp_path_factory):
     return tiny.adapter(weights, tmp_path_factory.mktemp("adapter"))
+
+
+@pytest.fixture
+def backend(weights):
+    return local.Backend(weights, dtype="float32")
+
+
+def chosen(backend, asked):
+    """Choices in the order of the requests."""
+    return [choice for _, choice in sorted(pair for batch in backend.choose(asked) for pair in batch)]
+
+
+def assert_alike(answers, others):
+    """The same answers, but for rounding."""
+    for answer, other in zip(answers, others, strict=True):
+        assert getattr(answer, "text", None) == getattr(other, "text", None)
+        assert answer.logprobs == pytest.approx(other.logprobs, abs=1e-4)
 
 
 REQUESTS = [Generate((Message("user", f"{'word ' * (at % 7)}{at}"),)) for at in range(12)]
@@ -73,16 +91,13 @@ def test_a_choice_is_what_was_generated_scored_again(weights):
     backend = local.Backend(weights, dtype="float32", batch_tokens=400)
     options = ("a", "bcd e", "a longer option, of many tokens")
     asked = [Choose(request.messages, options) for request in REQUESTS]
-    choices = {at: choice for batch in backend.choose(asked) for at, choice in batch}
-    for request, choice in zip(REQUESTS, (choices[at] for at in range(len(asked))), strict=True):
+    for request, choice in zip(REQUESTS, chosen(backend, asked), strict=True):
         for option, logprob, tokens in zip(options, choice.logprobs, choice.tokens, strict=True):
             encoded = chat.encode(backend.tokenizer, request.messages, option)
             (alone,) = backend.logprobs([encoded])
             assert tokens == len(alone) - 1
             assert logprob == pytest.approx(sum(alone[:-1]), abs=1e-4)
-    cut = local.Backend(weights, dtype="float32", context=20)
-    ((_, choice),) = next(iter(cut.choose(asked[:1])))
-    assert choice.logprobs is None
+    assert chosen(local.Backend(weights, dtype="float32", context=20), asked[:1])[0].logprobs is None
     greedy = completed(backend, REQUESTS, GREEDY)
     kept = [(request, answer) for request, answer in zip(REQUESTS, greedy, strict=True) if answer.finish == "length"]
     assert kept
@@ -93,24 +108,21 @@ def test_a_choice_is_what_was_generated_scored_again(weights):
             assert scored[:-1] == pytest.approx(answer.logprobs, abs=1e-3)
 
 
-def test_the_prompt_of_a_choice_is_computed_once(weights, adapter):
+def test_the_prompt_of_a_choice_is_computed_once(backend, adapter):
     """All options after one pass give what each gives alone, also those of a later request with the same prompt."""
-    backend = local.Backend(weights, dtype="float32")
     messages = REQUESTS[0].messages
     asked = [Choose(messages, options) for options in (('{"answer": "A"}', "no"), ("A", "B"), ("no", "not that"))]
     asked.insert(1, Choose(REQUESTS[1].messages, ("A", "B")))
     passes = []
     backend.model.register_forward_hook(lambda *_: passes.append(1))
-    once = [choice.logprobs for batch in backend.choose(asked) for _, choice in batch]
+    once = chosen(backend, asked)
     assert len(passes) == 4, "two prompts, and longer options twice"
     backend.__dict__["_keeps_plain_prompt"] = False  # as for layers with a window or a state
-    each = [choice.logprobs for batch in backend.choose(asked) for _, choice in batch]
-    for logprobs, other in zip(once, each, strict=True):
-        assert logprobs == pytest.approx(other, abs=1e-4)
+    assert_alike(once, chosen(backend, asked))
     backend.__dict__["_keeps_plain_prompt"] = True
     backend.use(adapter, "adapter")
-    ((_, tuned),) = next(iter(backend.choose(asked[1:])))
-    assert tuned.logprobs != pytest.approx(once[1], abs=1e-4), "the adapter answers, not the pass before it"
+    tuned = chosen(backend, asked[1:])[0]
+    assert tuned.logprobs != pytest.approx(once[1].logprobs, abs=1e-4), "the adapter answers, not the pass before it"
 
 
 MANUAL = Message("system", "A manual of many rules. " * 4)  # more than SHORTEST_PREFIX tokens
@@ -120,17 +132,17 @@ def with_manual(requests, manual=MANUAL):
     return [replace(request, messages=(manual, *request.messages)) for request in requests]
 
 
-def test_messages_before_the_last_one_are_computed_once(weights):
+def test_messages_before_the_last_one_are_computed_once(backend):
     """Generated and chosen answers are those without sharing, with one manual and with two in turn."""
-    backend = local.Backend(weights, dtype="float32")
     both = [*REQUESTS, *REQUESTS[:4]]
     asked = with_manual(both)
     other = with_manual(both, replace(MANUAL, content="Another manual. " * 8))
     several = [pair[at % 2] for at, pair in enumerate(zip(asked, other, strict=True))]
-    chosen = [Choose(request.messages, ("a", "bcd e")) for request in several]
+    picks = [Choose(request.messages, ("a", "bcd e")) for request in several]
     passes = []
     backend.model.register_forward_hook(lambda _, __, out: passes.append(out.logits.shape[0]))
-    shared = [completed(backend, each, replace(GREEDY, max_tokens=1)) for each in (asked, several)]
+    for each in (asked, several):
+        completed(backend, each, replace(GREEDY, max_tokens=1))
     assert passes == [1, 16, 1, 8, 1, 8], "each manual, then the rows that share it"
     del passes[:]
     third = with_manual(both, replace(MANUAL, content="A third one. " * 8))
@@ -144,57 +156,45 @@ def test_messages_before_the_last_one_are_computed_once(weights):
     assert passes == [1, 3], "all of a small call"
     shared = [completed(backend, each, GREEDY) for each in (asked, several)]
     del passes[:]
-    choices = sorted(pair for batch in backend.choose(chosen) for pair in batch)
+    choices = chosen(backend, picks)
     of_one = [1, *[1, 1, 1] * 2, *[1, 1] * 4]
     assert passes == [*of_one, *of_one], "each manual, then each prompt with the options of its requests"
-    alone = sorted(
-        pair for batch in backend.choose([replace(each, options=each.options[1:]) for each in chosen]) for pair in batch
-    )
-    assert [choice.logprobs[0] for _, choice in alone] == pytest.approx(
-        [pair.logprobs[1] for _, pair in choices], abs=1e-4
-    )
+    alone = chosen(backend, [replace(each, options=each.options[1:]) for each in picks])
+    second = [choice.logprobs[1] for choice in choices]
+    assert [choice.logprobs[0] for choice in alone] == pytest.approx(second, abs=1e-4)
     backend.__dict__.update(_keeps_plain_prompt=False, _computes_in_parts=False)
     for each, answers in zip((asked, several), shared, strict=True):
-        for answer, other in zip(answers, completed(backend, each, GREEDY), strict=True):
-            assert answer.text == other.text
-            assert answer.logprobs == pytest.approx(other.logprobs, abs=1e-4)
-    for (_, choice), (_, other) in zip(choices, sorted(p for b in backend.choose(chosen) for p in b), strict=True):
-        assert choice.logprobs == pytest.approx(other.logprobs, abs=1e-4)
+        assert_alike(answers, completed(backend, each, GREEDY))
+    assert_alike(choices, chosen(backend, picks))
 
 
-def test_prompts_of_unlike_length_are_not_padded_to_the_longest(weights):
+def test_prompts_of_unlike_length_are_not_padded_to_the_longest(backend):
     """What all begin with is computed once; with one row at a time, which shares and pads nothing, answers are equal."""
-    backend = local.Backend(weights, dtype="float32")
     requests = [Generate((Message("user", f"{'Judge this text. ' * 4}{'word ' * 2 * at}"),)) for at in range(12)]
     widths = []
-    backend.model.register_forward_pre_hook(
-        lambda _, __, read: widths.append(read["input_ids"].shape), with_kwargs=True
-    )
+    note = lambda _, __, read: widths.append(read["input_ids"].shape)  # noqa: E731
+    backend.model.register_forward_pre_hook(note, with_kwargs=True)
     answers = completed(backend, requests, GREEDY)
     computed = sum(rows * width for rows, width in widths if width > 1)
     assert computed < sum(answer.prompt_tokens for answer in answers)
     assert all(answer.logprobs for answer in answers), "none was refused"
-    for request, answer in zip(requests, answers, strict=True):
-        (alone,) = completed(backend, [request], GREEDY)
-        assert answer.text == alone.text
-        assert answer.logprobs == pytest.approx(alone.logprobs, abs=1e-4)
+    assert_alike(answers, [completed(backend, [request], GREEDY)[0] for request in requests])
     backend.__dict__["_computes_in_parts"] = False  # as where positions depend on the length of a pass
     del widths[:]
     completed(backend, requests, GREEDY)
     assert widths[0][0] == len(requests)
 
 
-def test_options_are_asked_for_after_two_last_messages_in_one_pass(weights):
-    backend = local.Backend(weights, dtype="float32")
+def test_options_are_asked_for_after_two_last_messages_in_one_pass(backend):
     passes = []
     backend.model.register_forward_hook(lambda *_: passes.append(1))
     for asked, count in ((with_manual(REQUESTS)[0], 2), (REQUESTS[0], 1)):
         del passes[:]
-        (((_, both),),) = backend.choose([Choose(asked.messages, ("a", "bcd e"), "What?")])
+        (both,) = chosen(backend, [Choose(asked.messages, ("a", "bcd e"), "What?")])
         assert len(passes) == count, "the beginning of a manual, then all four"
         other = (*asked.messages[:-1], Message("user", "What?"))
-        apart = backend.choose([Choose(messages, ("a", "bcd e")) for messages in (asked.messages, other)])
-        assert both.logprobs == pytest.approx([value for ((_, own),) in apart for value in own.logprobs], abs=1e-4)
+        apart = chosen(backend, [Choose(messages, ("a", "bcd e")) for messages in (asked.messages, other)])
+        assert both.logprobs == pytest.approx([value for choice in apart for value in choice.logprobs], abs=1e-4)
         assert both.tokens == (1, 5, 1, 5)
 
 
@@ -203,24 +203,18 @@ def test_an_answer_does_not_depend_on_what_was_asked_before(weights):
     backend = local.Backend(weights, dtype="bfloat16")
     kinds = ((("a", "bcd e"),), (("bcd e",),), (("bcd e",), "What?"))
     asked = [Choose(request.messages, *kind) for request in with_manual(REQUESTS) for kind in kinds]
-    together = sorted(pair for batch in backend.choose(asked) for pair in batch)
-    alone = [
-        (at, choice) for at, request in enumerate(asked) for batch in backend.choose([request]) for _, choice in batch
-    ]
-    assert together == alone
+    assert chosen(backend, asked) == [chosen(backend, [request])[0] for request in asked]
 
 
-def test_a_prompt_that_leaves_too_little_room_is_refused_and_counted(weights, capsys):
+def test_a_prompt_that_leaves_too_little_room_is_refused_and_counted(backend, capsys):
     long = [Generate((Message("user", "x" * length),)) for length in (*range(215, 235), 300)]
-    backend = local.Backend(weights, dtype="float32")
     *answers, short = completed(backend, [*long, REQUESTS[0]], Sampling(100))
     assert {(answer.finish, answer.completion_tokens) for answer in answers} == {("refused", 0)}
     assert 0 < short.completion_tokens <= 100
     assert "21 of 22 prompts leave less than 100 of 256 tokens: they are refused" in capsys.readouterr().err
 
 
-def test_without_logprobs_only_the_numbers_are_missing(weights):
-    backend = local.Backend(weights, dtype="float32")
+def test_without_logprobs_only_the_numbers_are_missing(backend):
     with_them, without = (completed(backend, REQUESTS, replace(DRAWN, logprobs=kept)) for kept in (True, False))
     assert [answer.completion_tokens for answer in with_them][:1] != [0]
     assert {(answer.logprobs, answer.end_logprob) for answer in without} == {(None, None)}
@@ -235,14 +229,10 @@ def test_a_merged_adapter_answers_like_one_beside_the_weights(weights, adapter):
 
 
 @pytest.mark.parametrize("sampling", [GREEDY, DRAWN])
-def test_an_answer_does_not_depend_on_its_batch(weights, sampling):
-    backend = local.Backend(weights, dtype="float32")
+def test_an_answer_does_not_depend_on_its_batch(backend, sampling):
     together = completed(backend, REQUESTS, sampling)
     backend.batch_tokens = 1
-    alone = completed(backend, REQUESTS[::-1], sampling)[::-1]
-    assert [answer.text for answer in together] == [answer.text for answer in alone]
-    for answer, other in zip(together, alone, strict=True):
-        assert answer.logprobs == pytest.approx(other.logprobs, abs=1e-4)
+    assert_alike(together, completed(backend, REQUESTS[::-1], sampling)[::-1])
 
 
 @pytest.mark.parametrize("name", ["qwen3.5", "gemma3"])
@@ -253,52 +243,37 @@ def test_a_row_that_has_finished_leaves_layers_of_every_kind(tmp_path, name):
     together = completed(backend, REQUESTS, DRAWN)
     assert len({answer.completion_tokens for answer in together}) > 3
     backend.batch_tokens = 1
-    assert completed(backend, REQUESTS, DRAWN) == [
-        replace(
-            answer,
-            logprobs=pytest.approx(answer.logprobs, abs=1e-4),
-            end_logprob=pytest.approx(answer.end_logprob, abs=1e-4),
-        )
+    near = [
+        {name: pytest.approx(getattr(answer, name), abs=1e-4) for name in ("logprobs", "end_logprob")}
         for answer in together
     ]
+    expected = [replace(answer, **values) for answer, values in zip(together, near, strict=True)]
+    assert completed(backend, REQUESTS, DRAWN) == expected
 
 
-def test_seeds_matter_and_greedy_does_not_draw(weights):
-    backend = local.Backend(weights, dtype="float32")
-    texts = {
-        name: [answer.text for answer in completed(backend, REQUESTS, sampling)]
-        for name, sampling in {
-            "greedy": GREEDY,
-            "drawn": DRAWN,
-            "again": DRAWN,
-            "other": Sampling(24, 0.8, 0.9, 20, seed=4),
-            "top-1": Sampling(24, temperature=0.8, top_k=1),
-        }.items()
-    }
-    assert texts["drawn"] == texts["again"]
-    assert texts["top-1"] == texts["greedy"]
-    assert len({tuple(text) for text in texts.values()}) == 3
+def test_seeds_matter_and_greedy_does_not_draw(backend):
+    def texts(sampling):
+        return [answer.text for answer in completed(backend, REQUESTS, sampling)]
+
+    greedy, drawn, other = texts(GREEDY), texts(DRAWN), texts(replace(DRAWN, seed=4))
+    assert texts(DRAWN) == drawn
+    assert texts(Sampling(24, temperature=0.8, top_k=1)) == greedy
+    assert len({*map(tuple, (greedy, drawn, other))}) == 3
 
 
 def test_choose_draws_by_the_filtered_distribution():
     import torch
 
-    class Fixed:
-        def __init__(self, value):
-            self.value = value
-
-        def random(self):
-            return self.value
-
     logits = torch.tensor([0.1, 0.4, 0.2, 0.3]).log()[None]
 
-    def drawn(value, **settings):
-        return int(local.next_tokens(logits, [Fixed(value)], Sampling(1, temperature=1.0, **settings)))
+    def drawn(value, temperature=1.0, **settings):
+        chance = SimpleNamespace(random=lambda: value)
+        return int(local.next_tokens(logits, [chance], Sampling(1, temperature=temperature, **settings)))
 
     assert [drawn(v) for v in (0.0, 0.39, 0.41, 0.69, 0.71, 0.89, 0.91, 1 - 1e-12)] == [1, 1, 3, 3, 2, 2, 0, 0]
     assert [drawn(v, top_k=2) for v in (0.56, 0.58, 1 - 1e-12)] == [1, 3, 3]
     assert [drawn(v, top_p=0.5) for v in (0.56, 0.58, 1 - 1e-12)] == [1, 3, 3]
-    assert int(local.next_tokens(logits, [Fixed(0.9)], Sampling(1))) == 1
+    assert drawn(0.9, temperature=0.0) == 1
 
 
 def test_what_does_not_fit_is_refused_not_cut(weights):
@@ -306,8 +281,7 @@ def test_what_does_not_fit_is_refused_not_cut(weights):
     assert backend.context == 256
     long = Generate((Message("user", "x" * 300),))
     first, second = completed(backend, [long, REQUESTS[0]], Sampling(8))
-    assert first.finish == "refused"
-    assert first.text == ""
+    assert (first.finish, first.text) == ("refused", "")
     assert first.prompt_tokens > 300
     assert second.finish != "refused"
     assert local.Backend(weights, context=100).context == 100
@@ -359,15 +333,10 @@ def test_adapter_that_would_do_nothing_is_refused(weights, adapter, tmp_path):
 
 
 def test_unloadable_models_say_so_in_one_line(tmp_path, weights):
-    with pytest.raises(ModelInvalid, match="cannot be used") as caught:
-        local.Backend(tmp_path / "nowhere")
-    assert "\n" not in str(caught.value)
-    for file in weights.iterdir():
-        if file.suffix != ".safetensors":
-            (tmp_path / file.name).write_bytes(file.read_bytes())
-    (tmp_path / "pytorch_model.bin").write_bytes(b"pickle")
-    with pytest.raises(ModelInvalid, match="cannot be used"):
-        local.Backend(tmp_path)
+    assert "cannot be used" in line_of(ModelInvalid, local.Backend, tmp_path / "nowhere")
+    shutil.copytree(weights, tmp_path / "pickled", ignore=shutil.ignore_patterns("*.safetensors"))
+    (tmp_path / "pickled/pytorch_model.bin").write_bytes(b"pickle")
+    assert "cannot be used" in line_of(ModelInvalid, local.Backend, tmp_path / "pickled")
 
 
 @pytest.mark.parametrize(
