@@ -97,12 +97,9 @@ def test_a_pair_across_benchmarks_leaks_from_the_earlier_split(tmp_path):
     rows = [base(0, question=QUESTION), base(1, question=CLOSE), base(0, "epic", question=QUESTION)]
     splits = {"blend/0": "test", "blend/1": "test", "epic/0": "train"}
     table = duplicates.near_duplicate_rows(rows, splits)
-    pairs = [(row["base_a"], row["base_b"], row["leak"]) for row in table.iter_rows(named=True)]
-    assert sorted(pairs) == [
-        ("blend/0", "blend/1", False),
-        ("epic/0", "blend/0", True),
-        ("epic/0", "blend/1", True),
-    ]
+    pairs = sorted(table.select("base_a", "base_b", "leak").rows())
+    across = [("epic/0", name, True) for name in ("blend/0", "blend/1")]
+    assert pairs == [("blend/0", "blend/1", False), *across]
     assert not duplicates.near_duplicate_rows(rows, dict.fromkeys(splits, "train"))["leak"].any()
     path = tmp_path / "near-duplicates.csv"
     tables.write_csv(path, table)

@@ -12,10 +12,8 @@ SAMPLING = Sampling(max_tokens=64)
 BY = journal._digest("m")
 
 
-def lines(*keys: str, by: str = BY) -> bytes:
-    return journal.line_bytes(Identity(BY, "m")) + b"".join(
-        journal.line_bytes(Entry(key, by, said(key))) for key in keys
-    )
+def lines(*keys: str) -> bytes:
+    return b"".join(map(journal.line_bytes, (Identity(BY, "m"), *(Entry(key, BY, said(key)) for key in keys))))
 
 
 def write_data(path, data: bytes):
@@ -58,9 +56,9 @@ def test_digests_keep_their_length():
 
 def test_lines_are_numbered_from_one_and_the_last_may_be_partial(tmp_path):
     path = write_data(tmp_path / "j.jsonl", lines("a") + b"damaged\n" + lines("b")[:-1])
-    entries = list(journal.read(path))
-    assert [number for number, _ in entries] == [1, 2, 3, 4]
-    assert isinstance(entries[2][1], ValueError)
+    numbers, entries = zip(*journal.read(path), strict=True)
+    assert numbers == (1, 2, 3, 4)
+    assert isinstance(entries[2], ValueError)
 
 
 def test_the_first_answer_to_a_key_stays(tmp_path):
@@ -71,10 +69,9 @@ def test_the_first_answer_to_a_key_stays(tmp_path):
     assert (store["a"].text, len(store), "b" in store, "c" in store) == ("first", 2, True, False)
     assert Journal(path)["a"].text == "first"
     assert path.read_bytes().count(b'"identity"') == 1, "a model has one line"
-    Journal(path).add("m", {"c": said("c")})
-    assert path.read_bytes().count(b'"identity"') == 1
-    Journal(path).add("n", {"d": said("d")})
-    assert path.read_bytes().count(b'"identity"') == 2
+    for model, key, count in (("m", "c", 1), ("n", "d", 2)):
+        Journal(path).add(model, {key: said(key)})
+        assert path.read_bytes().count(b'"identity"') == count
     kept = InMemory()
     kept.add("m", {"a": said("a")})
     assert (len(kept), kept["a"].text) == (1, "a")
@@ -110,28 +107,19 @@ def test_totals_by_hand():
     assert told["answers"] == {"choice": 1, "length": 1, "stop": 1}
     assert (told["prompt_tokens"], told["completion_tokens"]) == (9, 4)
     assert told["cost"] == Price(prompt=2000.0, completion=4000.0).cost(9, 4)
-    assert totals([], None) == {
-        "answers": {},
-        "thinking": 0,
-        "prompt_tokens": 0,
-        "completion_tokens": 0,
-        "cost": None,
-    }
+    none = dict.fromkeys(("thinking", "prompt_tokens", "completion_tokens"), 0)
+    assert totals([], None) == {"answers": {}, **none, "cost": None}
 
 
-@pytest.mark.parametrize(
-    ("text", "thinks"),
-    [
+def test_answers_with_reasoning_are_counted():
+    for text, thinks in (
         ("<think>\nGuests bow.\n</think>\nOUTPUT: {}", 1),
         ("Guests bow.\n</think>\n\nOUTPUT: {}", 1),  # the chat template wrote the opening tag
         ("<think>\nGuests b", 1),  # cut
         ("<think>\n\n</think>\n\nOUTPUT: {}", 0),  # what a template writes where thinking is off
-        ("OUTPUT: {}", 0),
-        ('OUTPUT: {"Explanation": "</think> is quoted"}', 0),
-    ],
-)
-def test_answers_with_reasoning_are_counted(text, thinks):
-    assert totals([said(text)])["thinking"] == thinks
+        *(("OUTPUT: {}", 0), ('OUTPUT: {"Explanation": "</think> is quoted"}', 0)),
+    ):
+        assert totals([said(text)])["thinking"] == thinks
 
 
 def test_a_journal_that_passes_forgets_what_was_used_and_keeps_it_on_disk(tmp_path):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import unicodedata
@@ -9,6 +10,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from one_line_errors import line_of
 from text_strategies import PIECES
 from tiny import CHATML, POISON, make_tokenizer
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers
@@ -30,7 +32,8 @@ def folder(tmp_path):
 
 
 def changed(file, **fields):
-    file.write_text(json.dumps({**json.loads(file.read_text()), **fields}))
+    file.touch()
+    file.write_text(json.dumps({**json.loads(file.read_text() or "{}"), **fields}))
 
 
 def mistral(folder, rule, own=tokenizer_files.MISTRAL_MARKER, version="4.48.0"):
@@ -38,13 +41,10 @@ def mistral(folder, rule, own=tokenizer_files.MISTRAL_MARKER, version="4.48.0"):
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     pairs = [f"{a}{b}" for a in "0123456789" for b in "0123456789"]
     words = [*alphabet, *pairs, *(f"never{number}" for number in range(100_001))]
-    raw = Tokenizer(
-        models.BPE(vocab={word: at for at, word in enumerate(words)}, merges=[tuple(pair) for pair in pairs])
-    )
+    raw = Tokenizer(models.BPE(vocab={word: at for at, word in enumerate(words)}, merges=list(map(tuple, pairs))))
     split = pre_tokenizers.Split(Regex(rule), "isolated")
-    raw.pre_tokenizer = pre_tokenizers.Sequence(
-        [split, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)]
-    )
+    spelled = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    raw.pre_tokenizer = pre_tokenizers.Sequence([split, spelled])
     raw.decoder = decoders.ByteLevel()
     raw.add_special_tokens([AddedToken(token, special=True) for token in ("<s>", "</s>", own)])
     raw.save(str(folder / "tokenizer.json"))
@@ -67,9 +67,8 @@ def test_what_only_adds_tokens_or_pads_passes(folder):
 def test_another_reading_is_refused_in_one_line(folder):
     """The class that tokenizer_config.json names makes a tokenizer of its own from the same vocabulary."""
     changed(folder / "tokenizer_config.json", tokenizer_class="GPT2Tokenizer", add_prefix_space=True)
-    with pytest.raises(ModelInvalid, match=r"GPT2Tokenizer reads '.*expected .* as in tokenizer\.json") as raised:
-        chat.load_tokenizer(folder)
-    assert "\n" not in str(raised.value)
+    line = line_of(ModelInvalid, chat.load_tokenizer, folder)
+    assert re.search(r"GPT2Tokenizer reads '.*expected .* as in tokenizer\.json", line)
 
 
 @pytest.mark.parametrize(
@@ -146,6 +145,5 @@ def test_ids_alone_need_neither_torch_nor_transformers(plain):
 def test_what_transformers_may_change_is_left_to_it(folder, file, fields):
     (folder / "config.json").write_text(json.dumps({"model_type": "llama"}))
     assert tokenizer_files.file_tokenizer(folder) is not None
-    (folder / file).touch()
-    (folder / file).write_text(json.dumps({**json.loads((folder / file).read_text() or "{}"), **fields}))
+    changed(folder / file, **fields)
     assert tokenizer_files.file_tokenizer(folder) is None
