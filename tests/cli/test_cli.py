@@ -94,14 +94,12 @@ def test_data_goes_to_stdout_and_the_rest_to_stderr(backend):
 
 def explained(*rows, charset: str = "utf-8", **more) -> str:
     """What `excam explain` shows of rows that `excam score` scored before."""
-    scored = excam("score", texts(*rows)).stdout
-    return excam("explain", "-", stdin=scored, charset=charset).stdout
+    return excam("explain", "-", stdin=excam("score", texts(*rows)).stdout, charset=charset).stdout
 
 
 def test_errors_are_marked_where_they_stand(backend):
     shown = explained({"output": "Greeks eat Sushi."})
-    scored = excam("score", texts({"output": "Greeks eat Sushi."}), "--to", "scored.jsonl")
-    assert scored.stdout == ""
+    assert excam("score", texts({"output": "Greeks eat Sushi."}), "--to", "scored.jsonl").stdout == ""
     assert excam("explain", "scored.jsonl").stdout == shown
     assert "── 1 · score -6.000" in shown
     assert "   output: Greeks eat [Sushi].\n" in shown
@@ -231,8 +229,7 @@ def test_a_bad_row_is_a_failed_row_and_the_others_are_scored(backend):
     assert first == "excam: warning: 3 of 4 rows cannot be scored; the first: in.jsonl: row 2 (#2): not-json"
     assert "4 rows: 0 with errors, 3 not judged\nfailed because: " in result.stderr
     assert "not-json (1)" in result.stderr
-    shown = excam("explain", "-", "--only", "failures", stdin=result.stdout).stdout
-    assert "── 1#4 · failure: duplicate-id" in shown
+    assert "── 1#4 · failure: duplicate-id" in excam("explain", "-", "--only", "failures", stdin=result.stdout).stdout
 
 
 def test_strict_stops_at_a_bad_row(backend):
@@ -293,8 +290,7 @@ def test_the_suffix_decides_the_format_and_every_command_reads_it_back(backend, 
     Path("labels.csv").write_text("id,label\na,0\nb,1\n'c,1\n")
     assert excam("meta", "labels.csv", to, "--json").exit_code == 0
     backend.asked.clear()
-    again = excam("score", texts(*ROUND), "--to", to)
-    assert (again.exit_code, backend.asked) == (0, [])
+    assert (excam("score", texts(*ROUND), "--to", to).exit_code, backend.asked) == (0, [])
 
 
 def test_a_table_for_a_spreadsheet(backend):
@@ -313,8 +309,7 @@ def test_several_files_have_one_result_file_each(backend):
     assert result.exit_code == 0
     assert "3 rows: 1 with errors" in result.stderr
     assert [len(Path("scored", name).read_text().splitlines()) for name in (a, b)] == [1, 2]
-    shown = excam("explain", "scored/a.jsonl", "scored/b.jsonl").stdout
-    assert "═══ scored/a.jsonl\n" in shown
+    assert "═══ scored/a.jsonl\n" in excam("explain", "scored/a.jsonl", "scored/b.jsonl").stdout
     assert "--to: missing for 2 files, whose rows would be mixed" in stopped("score", a, b)
     errors = excam("explain", "scored/a.jsonl", "scored/b.jsonl", "--only", "errors", "--json").stdout
     assert [json.loads(line)["texts"]["output"] for line in errors.splitlines()] == ["Sushi"]
@@ -489,7 +484,6 @@ def test_a_place_that_cannot_be_written_is_one_line(backend, command, rows, page
 
 def test_no_sign_of_a_text_turns_the_terminal_around_or_is_markup(backend):
     assert "   output: [bold]x[/bold] [/] :smile:\n" in explained({"output": "[bold]x[/bold] [/] :smile:"})
-    shown = explained({"output": "a \u202eb\u2066 \U000e0041"})
-    assert r"a \u202eb\u2066 \U000e0041" in shown
+    assert r"a \u202eb\u2066 \U000e0041" in explained({"output": "a \u202eb\u2066 \U000e0041"})
     england = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
     assert f"a {england}." in explained({"output": f"a {england}."})

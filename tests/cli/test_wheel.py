@@ -105,11 +105,9 @@ def shipped() -> set[str]:
 def test_the_wheel_has_the_package_and_nothing_else(built):
     with zipfile.ZipFile(built[0]) as wheel:
         names = {name for name in wheel.namelist() if not name.endswith("/")}
-    code = {path.relative_to(ROOT).as_posix() for path in (ROOT / "excam").rglob("*.py")}
-    assert code <= names
+    assert {path.relative_to(ROOT).as_posix() for path in (ROOT / "excam").rglob("*.py")} <= names
     assert shipped() <= names, f"not in package-data of pyproject.toml: {sorted(shipped() - names)}"
-    others = {name for name in names if not name.startswith("excam/") and ".dist-info/" not in name}
-    assert not others
+    assert not {name for name in names if not name.startswith("excam/") and ".dist-info/" not in name}
     assert not [name for name in names if "results/" in name or "secret" in name or "__pycache__" in name]
 
 
@@ -140,14 +138,10 @@ def test_the_citation_names_software_and_papers():
 
 
 def test_the_barrier_holds(installed, tmp_path):
-    done = light(installed, "import torch", cwd=tmp_path)
-    assert "ModuleNotFoundError: No module named 'torch'" in done.stderr
+    assert "ModuleNotFoundError: No module named 'torch'" in light(installed, "import torch", cwd=tmp_path).stderr
 
 
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [(["--help"], "score"), (["list", "datasets"], "blend")],
-)
+@pytest.mark.parametrize(("words", "expected"), [(["--help"], "score"), (["list", "datasets"], "blend")])
 def test_the_light_core_works_without_the_heavy_libraries(installed, tmp_path, words, expected):
     done = command(installed, *words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -38,8 +38,7 @@ def frame_of(rows=ROWS, **columns) -> pl.DataFrame:
         }
         for row in rows
     ]
-    frame = pl.DataFrame(lines, schema=record_files.JUDGEMENT_SCHEMA, orient="row")
-    return frame.with_columns(**columns)
+    return pl.DataFrame(lines, schema=record_files.JUDGEMENT_SCHEMA, orient="row").with_columns(**columns)
 
 
 def many(pairs: int) -> list[tuple]:
@@ -88,8 +87,7 @@ def test_the_certainty_is_the_score_where_no_error_was_found():
     assert scores == [0.9, -10.0, -1.0, 0.4, 0.0]
     judged = [Verdict(row["errors_found"], row["score"], row["certainty"]) for row in read.iter_rows(named=True)]
     assert scores == [scoring.combined(verdict) for verdict in judged]
-    report = Report((CulturalError("output", "x", "major", "t"),) * 2)
-    assert scores[1] == scoring.score(report, 0.8)
+    assert scores[1] == scoring.score(Report((CulturalError("output", "x", "major", "t"),) * 2), 0.8)
 
 
 def test_correlations_leave_failures_out():
@@ -133,8 +131,7 @@ def test_nothing_was_overlooked():
 
 
 def test_nothing_could_be_read():
-    rows = [(*row[:4], None, None, None, "no-json") for row in ROWS]
-    numbers = verdicts.evaluate(frame_of(rows), seed=1)
+    numbers = verdicts.evaluate(frame_of([(*row[:4], None, None, None, "no-json") for row in ROWS]), seed=1)
     assert numbers["accuracy"]["scaled"] == -1
     assert numbers["accuracy"]["excluding"] is None
     assert numbers["failures"] == {"no-json": 8}

@@ -266,14 +266,7 @@ def test_figure_4_takes_the_rows_of_the_subset_and_tests_both_sides():
         judged("gpt/nothing/count", name, [at % 3 > 0 for at in range(40)], "test-100") for name in ("blend", "epic")
     ]
     options = {"datasets": ["blend", "epic"], "tuned": tuned, "external": external, "seed": 1}
-    call(
-        figure_4,
-        **options,
-        printed_claims=ROOT / "paper/claims.csv",
-        page="p.md",
-        numbers="f.csv",
-        pictures="f.svg",
-    )
+    call(figure_4, **options, printed_claims=ROOT / "paper/claims.csv", page="p.md", numbers="f.csv", pictures="f.svg")
     at = {(line["row"], line["column"]): line for line in lines_of("f.csv")}
     assert {line["n"] for (_, column), line in at.items() if column != "ALL"} == {"40"}
     assert at["ExCAM (m)", "ALL"]["n"] == "80"
@@ -299,8 +292,7 @@ def test_figure_4_takes_the_rows_of_the_subset_and_tests_both_sides():
 
 
 def test_error_rates_count_unreadable_answers_as_no_hit_and_stand_beside_the_printed():
-    right = [True, True, False, True, None, False, True, None]
-    paths = [judged("gemma3-27b/all/report", "blend", right)]
+    paths = [judged("gemma3-27b/all/report", "blend", [True, True, False, True, None, False, True, None])]
     call(error_rates, judgements=paths, printed=ROOT / "paper/error-rates.csv", seed=1, numbers="r.csv", page="r.md")
     by = {line["rows"]: line for line in lines_of("r.csv")}
     assert [(rows, line["hits"], line["n"], line["unreadable"]) for rows, line in by.items()] == [

@@ -265,8 +265,7 @@ def stating(*statements):
 
 @pytest.mark.parametrize("output", ["It is the lunar new year.", "It is Christmas.", "It is the harvest feast."])
 def test_passages_that_disagree_are_said_and_decide_nothing(output):
-    answer = stating("the lunar new year [1]", "Christmas [1]")
-    verdict, asked = judged(answer, output, TWO)
+    verdict, asked = judged(stating("the lunar new year [1]", "Christmas [1]"), output, TWO)
     disagreeing = "passages disagree: the lunar new year against Christmas"
     assert (verdict.failure, verdict.parts["because"]) == (NOT_KNOWN, disagreeing)
     assert verdict.parts["evidence"] == ["p1", "p2"]
@@ -585,8 +584,7 @@ def test_the_metric_searches_its_evidence_and_says_that_the_model_is_unqualified
 
 
 def test_a_pack_of_another_culture_is_said_and_decides_nothing():
-    index = in_memory([replace(PASSAGES[1], culture="Norway")])
-    metric = ErrorReports().prepared(Setup(FITTED, index, "grounded"))
+    metric = ErrorReports().prepared(Setup(FITTED, in_memory([replace(PASSAGES[1], culture="Norway")]), "grounded"))
     result = outcome(metric, row(culture="China"), model("x"))
     assert result.failure == NOT_KNOWN
     assert "Norway" in result.parts["evidence"][0]
@@ -708,8 +706,7 @@ def test_a_threshold_needs_ten_right_and_ten_wrong_texts():
     english = rows("right", 1)[0]
     said = [numbers.verdict(way, replace(english, margin=margin)) for margin in (None, 2.0, 0.0, 2.1, -0.1)]
     assert said == ["undecidable"] * 3 + ["right", "wrong"]
-    french = replace(english.question, language="French")
-    assert numbers.verdict(way, asking.Examined(french, 9.0)) == "undecidable"
+    assert numbers.verdict(way, asking.Examined(replace(english.question, language="French"), 9.0)) == "undecidable"
 
 
 def test_a_language_in_which_it_is_right_less_often_is_less_sure_and_one_of_few_rows_is_not_known():

@@ -261,12 +261,11 @@ def test_marks_lie_where_the_errors_are(browser, tmp_path):
     }
     made = replace(sample(1, text), report=Report(errors["gold"], "why"))
     browser.open(write_page(tmp_path, rows.join(*frames(tmp_path, [made], [verdict(*errors["found"])]))), SHOWN)
-    pieces = browser.js(
+    assert browser.js(
         "(() => { const p = document.querySelectorAll('.judged')[1], walk = document.createTreeWalker(p, 4), found = [];"
         " while (walk.nextNode()) { const up = []; for (let e = walk.currentNode.parentNode; e !== p; e = e.parentNode)"
         " up.unshift(e.className); found.push([walk.currentNode.data, ...up]); } return found.filter(f => f[0]); })()"
-    )
-    assert pieces == [
+    ) == [
         ["👍 "],
         ["G1", "tag gold"],
         ["01", "gold major"],
@@ -300,8 +299,7 @@ def test_many_rows_pages_keyboard_narrow_and_print(browser, tmp_path):
         browser.key("Tab", 9)
         reached.append(browser.js("document.activeElement.id || document.activeElement.tagName"))
     assert reached[:8] == ["SUMMARY", "q", "SUMMARY", "dataset", "language", "outcome", "size", "BUTTON"]
-    unnamed = "[...document.querySelectorAll('input, select')].filter(e => !e.labels.length).length"
-    assert browser.js(unnamed) == 0
+    assert browser.js("[...document.querySelectorAll('input, select')].filter(e => !e.labels.length).length") == 0
     browser.js("document.getElementById('q').focus()")
     browser.call("Input.insertText", text="DAY 11")
     browser.wait("document.getElementById('status').textContent.startsWith('Shown 111 of 1200')")

@@ -25,8 +25,7 @@ def answering(body):
 
 def test_a_model_behind_a_server_is_asked_with_examples_and_a_schema(serve):
     served = serve(default=answering)
-    metric = excam.load(f"qwen3:14b@{served.endpoint}")
-    (result,) = metric.score([PAIR])
+    (result,) = excam.load(f"qwen3:14b@{served.endpoint}").score([PAIR])
     assert (result.score, result.report.errors[0].start) == (-5.0, 0)
     assert "|on:served|judge:prompted-report.1." in result.signature
     assert "|structure:json_schema|" in result.signature
@@ -49,14 +48,12 @@ def test_an_adapter_behind_a_server_is_asked_as_it_was_trained(serve):
 
 def test_a_folder_of_plain_weights_judges(tmp_path):
     folder = tiny.model(tmp_path / "tiny-model", positions=4096)
-    metric = excam.load(folder, max_tokens=8)
-    (result,) = metric.score([PAIR])
+    (result,) = excam.load(folder, max_tokens=8).score([PAIR])
     assert result.signature.startswith("excam|model:tiny-model@")
     assert "|on:nothing|judge:prompted-report.1." in result.signature
     assert "|structure:none|" in result.signature
     assert result.failure in report.REASONS
-    again = excam.load(folder, max_tokens=8)
-    assert again.signature == result.signature
+    assert excam.load(folder, max_tokens=8).signature == result.signature
     (folder / "config.json").write_text((folder / "config.json").read_text() + "\n")
     assert excam.load(folder, max_tokens=8).signature != result.signature
 

@@ -135,8 +135,7 @@ def test_each_error_is_matched_once():
     assert (counts.gold, counts.predicted, counts.exact, counts.of_gold, counts.of_predicted) == (2, 3, 1, 1.6, 2.0)
     lost = report_agreement.count_spans([error("x")], [error("x")])
     assert (lost.gold, lost.predicted, lost.exact, lost.of_gold) == (1, 1, 0, 0)
-    begins = report_agreement.count_spans([error("x", 0, 1)], [error("x", 0, 1)])
-    assert begins.exact == 1
+    assert report_agreement.count_spans([error("x", 0, 1)], [error("x", 0, 1)]).exact == 1
     assert Match(0, 0, 0.5, 1.0).f1 == pytest.approx(2 / 3)
 
 
@@ -230,8 +229,7 @@ def test_what_explanations_hold():
     told = report_quality._explanations(rows, 0)
     counts = ("n", "detected", "missed", "unreadable", "right_only", "right_and_wrong", "wrong_only", "neither")
     assert [told[name] for name in counts] == [9, 7, 1, 1, 3, 1, 2, 1]
-    shares = {name: (told[name]["value"], told[name]["n"]) for name in told if name not in counts}
-    assert shares == {
+    assert {name: (told[name]["value"], told[name]["n"]) for name in told if name not in counts} == {
         "held": (4 / 7, 7),
         "outside": (4 / 7, 7),
         "strict": (4 / 9, 9),
@@ -298,11 +296,7 @@ def test_one_dataset_less_by_hand():
     others, *single = leave_one_out.changes(complete, {"blend": without}, 0)
     assert [
         (comparison.left_out, comparison.on, comparison.n, comparison.groups) for comparison in (others, *single)
-    ] == [
-        ("blend", "others", 3, 3),
-        ("blend", "blend", 2, 2),
-        ("blend", "epic", 3, 3),
-    ]
+    ] == [("blend", "others", 3, 3), ("blend", "blend", 2, 2), ("blend", "epic", 3, 3)]
     assert [(comparison.complete, comparison.without, comparison.difference) for comparison in (others, *single)] == [
         (1, 1, 0),
         (1, 0, -1),
@@ -321,8 +315,7 @@ def test_better_than_every_other():
     assert cells.p_better("m/all/report", tests, lambda other: not other.tuned) == 0.03
     assert cells.p_better("m/all/report", tests, lambda other: other.tuned) is None
     assert cells.p_better("y/nothing/binary", tests[:2], lambda other: True) == 1.0
-    tied = [{**tests[0], "difference": 0.0}]
-    assert cells.p_better("m/all/report", tied, lambda other: True) == 1.0
+    assert cells.p_better("m/all/report", [{**tests[0], "difference": 0.0}], lambda other: True) == 1.0
     assert cells.holm_adjusted([0.01, None, 0.04]) == [0.02, None, 0.04]
 
 

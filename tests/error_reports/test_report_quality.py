@@ -340,8 +340,7 @@ def test_the_page_shows_numbers_and_the_papers(outcome):
     cell, _, page = outcome
     assert "48 percent for gemma3; 42 percent for phi3" in page
     held = cell["explanations"]["held"]
-    shown = f"{held['value']:.3f} [{held['low']:.3f}, {held['high']:.3f}] (n = 6)"
-    assert shown in page
+    assert f"{held['value']:.3f} [{held['low']:.3f}, {held['high']:.3f}] (n = 6)" in page
     assert "| m/all/report, include |" in page
     for block in page.split("\n## ")[1:]:
         table = [line for line in block.splitlines() if line.startswith("|")]

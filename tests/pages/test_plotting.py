@@ -183,8 +183,7 @@ def test_a_column_of_fewer_than_ten_items_is_named_and_not_drawn():
 
 
 def test_made_up_answers_look_different_from_models():
-    figure = table([[0.1, 0.2]], made_up=["z"])
-    assert [patch.get_hatch() for patch in figure.axes[0].patches] == [None, None, "////"]
+    assert [patch.get_hatch() for patch in table([[0.1, 0.2]], made_up=["z"]).axes[0].patches] == [None, None, "////"]
 
 
 def test_words_are_a_figure_too(tmp_path):
@@ -206,10 +205,8 @@ def luminance(colour):
 
 
 def test_numbers_stand_out_and_zero_is_palest():
-    steps = np.linspace(-1, 1, 41)
-    cells = [[Cell(value) for value in steps.tolist()]]
-    figure = heat_map(cells, Labels("x"), Labels([""] * 41), Scale(SCALE, limits=(-1, 1)))
-    axes = figure.axes[0]
+    cells = [[Cell(value) for value in np.linspace(-1, 1, 41).tolist()]]
+    axes = heat_map(cells, Labels("x"), Labels([""] * 41), Scale(SCALE, limits=(-1, 1))).axes[0]
     faces = [luminance(patch.get_facecolor()) for patch in axes.patches]
     inks = [
         luminance(mpl.colors.to_rgb(t.get_color()))
@@ -225,12 +222,7 @@ def test_numbers_stand_out_and_zero_is_palest():
 
 @pytest.mark.variants
 @pytest.mark.parametrize(
-    "make",
-    [
-        example,
-        lambda: languages(7, 3),
-        lambda: curves({"a": [(0, 1), (1, 2)]}, title="t", across="x", up="y"),
-    ],
+    "make", [example, lambda: languages(7, 3), lambda: curves({"a": [(0, 1), (1, 2)]}, title="t", across="x", up="y")]
 )
 def test_the_same_figure_gives_the_same_bytes(make, tmp_path, monkeypatch):
     paths = [tmp_path / "new" / f"figure{suffix}" for suffix in (".pdf", ".svg", ".png")]

@@ -98,8 +98,7 @@ WAYS = {  # the command; the step that asks; the step that reads its transcript;
 
 @pytest.mark.variants
 @pytest.mark.parametrize(
-    ("way", "refused"),
-    [("text", {"seed"}), ("text", {"max_tokens"}), *((way, {"seed", "max_tokens"}) for way in WAYS)],
+    ("way", "refused"), [("text", {"seed"}), ("text", {"max_tokens"}), *((way, {"seed", "max_tokens"}) for way in WAYS)]
 )
 def test_a_command_and_a_step_give_the_same_answers(serve, sources, tmp_path, monkeypatch, way, refused):
     monkeypatch.chdir(tmp_path)

@@ -23,8 +23,7 @@ EXCAM = available()["excam"]
 
 
 def test_results_show_their_mean_and_their_failures():
-    few = Results(iter(SIX))
-    assert repr(few) == "Results(n = 6, mean -2.77 of 4, 3 with errors, 2 failed)"
+    assert repr(Results(iter(SIX))) == "Results(n = 6, mean -2.77 of 4, 3 with errors, 2 failed)"
     many = Results([*(judged(n, "Sushi", *[(0, 5, "major", "t")] * (n % 4 == 0)) for n in range(40)), failed(40)])
     assert re.fullmatch(
         r"Results\(n = 41, mean -0\.88 \[-1\.\d\d, -?0\.\d\d\] of 40, 10 with errors, 1 failed\)", repr(many)

@@ -51,8 +51,7 @@ def compared(a, b, rows=5):
 
 def test_every_row_is_somewhere():
     a = [judged(1), judged(2, MAJOR), failed(3), judged(4), failed(5), judged(6), judged(7)]
-    b = [judged(2), judged(1), judged(3), failed(4), failed(5), judged(8)]
-    comparison = compared(a, b)
+    comparison = compared(a, [judged(2), judged(1), judged(3), failed(4), failed(5), judged(8)])
     counts = comparison.counts
     assert counts == compare.Denominators(7, 6, 2, 2, 1, 1, 1, 1)
     not_judged = counts.not_judged_a + counts.not_judged_b + counts.not_judged_both
@@ -66,8 +65,7 @@ def test_every_row_is_somewhere():
 
 
 def test_other_instructions_are_not_compared():
-    other = judged(1, instruction="Something else?")
-    assert line_of(InputInvalid, compared, [judged(1)], [other]).startswith(
+    assert line_of(InputInvalid, compared, [judged(1)], [judged(1, instruction="Something else?")]).startswith(
         "id r1: A asks 'What is eaten on day 1?', B asks 'Something else?'"
     )
     assert line_of(InputInvalid, compared, [judged(1), judged(1)], [judged(1)]).startswith("A: id r1 occurs twice")
@@ -153,16 +151,10 @@ def test_systems_stand_by_their_errors_on_the_rows_that_all_scored():
     minor = replace(MAJOR, severity="minor")
     a = [judged(n, MAJOR) for n in range(12)]
     b = [failed(0), *(judged(n, minor, minor) for n in range(1, 12))]
-    c = [judged(n) for n in range(1, 13)]
-    standings = compare.standings([("A", a), ("B", b), ("C", c)])
     assert [
         (standing.system, standing.rows, standing.failed, standing.n, standing.mean, standing.with_errors)
-        for standing in standings
-    ] == [
-        ("C", 12, 0, 11, 0.0, 0.0),
-        ("B", 12, 1, 11, -2.0, 1.0),
-        ("A", 12, 0, 11, -5.0, 1.0),
-    ]
+        for standing in compare.standings([("A", a), ("B", b), ("C", [judged(n) for n in range(1, 13)])])
+    ] == [("C", 12, 0, 11, 0.0, 0.0), ("B", 12, 1, 11, -2.0, 1.0), ("A", 12, 0, 11, -5.0, 1.0)]
     lower = [("A", [other_metric(1, 2.0)]), ("B", [other_metric(1, 1.0)])]
     assert [(standing.system, standing.with_errors, standing.low) for standing in compare.standings(lower)] == [
         ("B", None, None),

@@ -145,8 +145,7 @@ def test_the_signature_names_every_judge(two_adapters, loaded):
 
 
 def test_one_model_asked_again(adapter, loaded):  # noqa: F811
-    opened = excam.load(adapter, repeat=4, temperature=0.9)
-    results_by_id = by_id(opened.score(ROWS))
+    results_by_id = by_id(excam.load(adapter, repeat=4, temperature=0.9).score(ROWS))
     assert loaded["order"] == ["tiny"], "loaded once"
     assert [(seed, temperature) for _, seed, temperature, _ in loaded["asked"]] == [(seed, 0.9) for seed in range(4)]
     shown = results_by_id["both"].agreement

@@ -13,11 +13,7 @@ def report(*spans, where="output", severity="major"):
 
 
 @pytest.mark.parametrize(
-    ("scores", "how", "expected"),
-    [
-        ([-5.0, 1.0], "mean", -2.0),
-        ([-5.0, 0.9, 0.8], "median", 0.8),
-    ],
+    ("scores", "how", "expected"), [([-5.0, 1.0], "mean", -2.0), ([-5.0, 0.9, 0.8], "median", 0.8)]
 )
 def test_combinations_by_hand(scores, how, expected):
     assert combined(scores, how) == pytest.approx(expected)

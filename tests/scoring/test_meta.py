@@ -101,8 +101,7 @@ def test_own_and_common_rows_and_failures_are_counted(files):
 
 
 def test_a_group_is_an_error_with_its_twins(files):
-    records = lines(*files, "--cluster", "question", "--group", "error")
-    own = of_kind("agreement", records, metric="facts", on="own")
+    own = of_kind("agreement", lines(*files, "--cluster", "question", "--group", "error"), metric="facts", on="own")
     auc = {record["group"]: (record["n"], record["auc"]["value"]) for record in own}
     assert auc["factual"] == (24, 1.0)
     assert auc["omission"][0] == 24
@@ -112,8 +111,7 @@ def test_a_group_is_an_error_with_its_twins(files):
 def test_a_row_with_several_errors_is_in_several_groups(files, tmp_path):
     gold, facts, _ = files
     kinds = [row | {"error": [row["error"], "literal"] if row["error"] == "factual" else row["error"]} for row in GOLD]
-    several = write(tmp_path / "several.jsonl", kinds)
-    records = lines(several, facts, "--group", "error", "--cluster", "question")
+    records = lines(write(tmp_path / "several.jsonl", kinds), facts, "--group", "error", "--cluster", "question")
     numbers = {(record["group"], record["metric"]): record for record in of_kind("agreement", records, on="own")}
     assert {name for name, _ in numbers} == {"", "factual", "literal", "omission"}
     assert numbers["literal", "facts"] == numbers["factual", "facts"] | {"group": "literal"}
@@ -205,8 +203,7 @@ def test_scores_from_elsewhere_need_three_fields(files, tmp_path):
     gold, facts, _ = files
     rows = [{"id": row["id"], "score": float(row["label"]), "signature": "comet|22"} for row in GOLD]
     rows[0] |= {"score": None, "failure": "too-long"}
-    records = lines(gold, write(tmp_path / "comet.jsonl", rows), facts)
-    comet, *_ = of_kind("rows", records)
+    comet, *_ = of_kind("rows", lines(gold, write(tmp_path / "comet.jsonl", rows), facts))
     assert (comet["metric"], comet["scored"], comet["failures"]) == ("comet", 47, 1)
     del rows[1]["signature"]
     line = refused(gold, write(tmp_path / "comet.jsonl", rows), facts)
@@ -357,8 +354,7 @@ def test_two_files_of_one_name_are_two_metrics(files, tmp_path):
 
 def test_the_table_states_its_denominators(files, tmp_path):
     rows = [row | {"label": row["label"] if at % 2 or at > 8 else None} for at, row in enumerate(GOLD)]
-    gold = write(tmp_path / "some.jsonl", rows)
-    result = run(gold, *files[1:], "--group", "error", "--cluster", "question")
+    result = run(write(tmp_path / "some.jsonl", rows), *files[1:], "--group", "error", "--cluster", "question")
     assert result.exit_code == 0
     assert result.stdout.startswith("facts: better than guessing on 43 labelled rows in 24 clusters: AUC 0.")
     assert "43 labelled rows, 34 of them scored by every metric. 5 rows without a label are left out." in result.stdout
@@ -387,8 +383,7 @@ def test_bad_input_is_one_line(files, tmp_path):
     assert "0 rows; expected rows with id and label" in refused(write(tmp_path / "empty.jsonl", []), facts)
     same = write(tmp_path / "same.jsonl", [row | {"label": 1} for row in GOLD])
     assert "48 rows, all 1; expected at least two different labels" in refused(same, facts)
-    twice = write(tmp_path / "twice.jsonl", [GOLD[0], GOLD[0]])
-    assert "id 0/right occurs twice" in refused(twice, facts)
+    assert "id 0/right occurs twice" in refused(write(tmp_path / "twice.jsonl", [GOLD[0], GOLD[0]]), facts)
 
 
 def answers(count=30):
@@ -501,8 +496,7 @@ def test_systems_are_compared_where_scored_rows_name_them(tmp_path):
         for row in rows
     ]
     file = write(tmp_path / "m.jsonl", [result.to_dict() for result in results])
-    records = lines(gold, file)
-    assert [record["level"]["systems"] for record in of_kind("systems", records, metric="m")] == [3, 3]
+    assert [record["level"]["systems"] for record in of_kind("systems", lines(gold, file), metric="m")] == [3, 3]
     assert "soft accuracy" in run(gold, file).stdout
 
 
@@ -510,8 +504,7 @@ def test_baselines_need_no_scored_file(tmp_path):
     rows = answers()
     gold = write(tmp_path / "gold.jsonl", rows)
     alone = lines(gold)
-    listed = {record["metric"] for record in of_kind("rows", alone)}
-    assert listed >= {"(constant)", "(length)", "(words)", "(system)"}
+    assert {record["metric"] for record in of_kind("rows", alone)} >= {"(constant)", "(length)", "(words)", "(system)"}
     assert not of_kind("test", alone)
     file = scored(tmp_path / "lm.jsonl", {row["id"]: float(row["label"]) for row in rows})
     assert "None is of tie-calibrated or ordered" in run(gold, file, "--item", "instruction").stdout
@@ -571,8 +564,7 @@ def test_labels_in_a_scored_file_need_no_second_file(tmp_path, files, suffix):
     result_files.write(whole, results)
     numbers = [line for line in lines(gold, facts) if line["kind"] == "agreement"]
     assert [line for line in lines(whole, "--label", "label") if line["kind"] == "agreement"] == numbers
-    shared = [replace(row, id=row.id.split("/")[0], system=row.id.split("/")[1]) for row in results]
-    result_files.write(whole, shared)
+    result_files.write(whole, [replace(row, id=row.id.split("/")[0], system=row.id.split("/")[1]) for row in results])
     (counts, *_) = (line for line in lines(whole) if line["kind"] == "rows")
     assert (counts["rows"], counts["scored"], counts["unlabelled"]) == (len(results), len(results), 0)
     by_both = [row | {"id": row["id"].split("/")[0], "system": row["id"].split("/")[1]} for row in GOLD]

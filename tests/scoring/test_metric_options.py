@@ -56,8 +56,7 @@ def answer(body):
     """An answer in the form that is asked for; it depends on the whole request."""
     draw = Random(hashlib.sha256(json.dumps(body, sort_keys=True).encode()).digest())
     schema = body.get("response_format", {}).get("json_schema", {}).get("schema")
-    question = body["messages"][-1]["content"]
-    line = re.search(r"Answer with one line, (\w+): (.*)", question)
+    line = re.search(r"Answer with one line, (\w+): (.*)", body["messages"][-1]["content"])
     options = [option.strip() for option in re.split(r",|\bor\b", line[2])] if line else []
     text = f"{line[1]}: {draw.choice(options)}" if line else str(draw.randint(0, 10))
     text = json.dumps(of_schema(schema, draw)) if schema else text

@@ -45,8 +45,7 @@ def ready(url):
 
 def post(url, body, **more):
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
-    headers = {"Content-Type": "application/json", **more}
-    return HTTP.post(f"{url}/score", content=data, headers=headers)
+    return HTTP.post(f"{url}/score", content=data, headers={"Content-Type": "application/json", **more})
 
 
 def request_body(*texts):
@@ -150,8 +149,7 @@ def test_a_text_that_cannot_be_judged_is_a_failure_and_its_neighbours_are_judged
 def test_the_model_fails_and_the_server_does_not():
     with running() as (url, process):
         ready(url)
-        line = line_of(post(url, request_body(f"crash {SECRET}")), 500)
-        assert SECRET not in line
+        assert SECRET not in line_of(post(url, request_body(f"crash {SECRET}")), 500)
         assert post(url, request_body("Sushi.", f"{SECRET}")).status_code == 200
         process.send_signal(signal.SIGTERM)
         log = process.stderr.read()
@@ -187,8 +185,7 @@ def test_fifty_clients_at_once_meet_in_batches():
 def test_a_full_queue_answers_503_with_retry_after(server):
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda at: post(server, request_body(*[f"slow {at}"] * 1, *"abcdefg")), range(8)))
-    kinds = {answer.status_code for answer in answers}
-    assert kinds == {200, 503}
+    assert {answer.status_code for answer in answers} == {200, 503}
     for answer in answers:
         if answer.status_code == 503:
             assert "of 16 that may; send it again in" in line_of(answer, 503)
@@ -213,8 +210,7 @@ def test_a_request_is_given_up_in_time():
         with ThreadPoolExecutor(2) as pool:
             first = pool.submit(post, url, request_body("slow a", "slow b"))
             time.sleep(0.2)
-            second = pool.submit(post, url, request_body("x"))
-            assert "not judged within 0.5 s" in line_of(second.result(), 504)
+            assert "not judged within 0.5 s" in line_of(pool.submit(post, url, request_body("x")).result(), 504)
             assert first.result().status_code == 504
         time.sleep(1.5)
         assert post(url, request_body("Sushi.")).status_code == 200

@@ -62,8 +62,7 @@ def test_own_items_and_results_through_journal_transcript_and_replay(model, tmp_
 
 
 def test_the_command_scores_a_file_with_it(model, tmp_path, monkeypatch):
-    place = metric_file(tmp_path)
-    words = (rows_file(tmp_path), "--metric", place, "--model", model)
+    words = (rows_file(tmp_path), "--metric", metric_file(tmp_path), "--model", model)
     printed = score(*words)
     assert printed.exit_code == 0, printed.output
     records = [json.loads(line) for line in printed.stdout.splitlines()]
@@ -123,8 +122,7 @@ def test_an_unusable_metric_is_refused_in_one_line(model, tmp_path, name, said):
 )
 def test_a_file_that_holds_no_metric_is_one_line(model, tmp_path, text, said):
     head = "from excam.scoring.metric import Metric\nfrom multiple_choice import MultipleChoice\n"
-    place = metric_file(tmp_path, head + text)
-    result = score(rows_file(tmp_path), "--metric", place, "--model", model)
+    result = score(rows_file(tmp_path), "--metric", metric_file(tmp_path, head + text), "--model", model)
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
     assert said in result.stderr
 

@@ -242,8 +242,7 @@ def test_calibrate(here, column, value):
 
 def test_a_calibration_of_its_own_is_written_and_not_over_another_file(here):
     words = ("calibrate", scored(), "--gold", labels_file())
-    made = json.loads(excam_(*words, "--to", "kept.json").stdout)
-    assert made == json.loads(Path("kept.json").read_text())
+    assert json.loads(excam_(*words, "--to", "kept.json").stdout) == json.loads(Path("kept.json").read_text())
     assert stopped(*words, "--to", "kept.json").startswith("excam: kept.json: is there already; expected none; name")
     assert excam_(*words, "--to", "kept.json", "--overwrite").exit_code == 0
 
@@ -274,8 +273,7 @@ def test_rows_without_a_truth_are_left_out_and_counted(here):
 
 
 def test_truth_as_text_with_ids_of_another_form(here):
-    lines = "".join(f"{at}.0,{'-5' if at % 2 else '0.0'}\n" for at in range(40))
-    Path("gold.csv").write_text("id,error\n" + lines)
+    Path("gold.csv").write_text("id,error\n" + "".join(f"{at}.0,{'-5' if at % 2 else '0.0'}\n" for at in range(40)))
     result = excam_("calibrate", scored(), "--gold", "gold.csv", "--to", BESIDE)
     assert result.exit_code == 0, result.stderr
     assert "40 ids joined although they differ in form ('0' as '0.0')" in result.stderr

@@ -180,8 +180,7 @@ def test_names_that_look_alike_are_one(printed):
 @pytest.mark.parametrize("values", [(1, -1), (0.3, 0), (2, 0), (1, -5)])
 @pytest.mark.parametrize("column", ["error", "wrong"])
 def test_a_truth_is_yes_or_no_or_a_deduction(printed, values, column):
-    gold = [{"id": row["id"], column: values[row["error"]]} for row in GOLD]
-    printed(A, B, gold, "explain", "a.jsonl")
+    printed(A, B, [{"id": row["id"], column: values[row["error"]]} for row in GOLD], "explain", "a.jsonl")
     done = CliRunner().invoke(
         cli.app, ["calibrate", "a.jsonl", "--gold", "gold.jsonl", "--to", "c.json", "--label", column]
     )
@@ -201,6 +200,5 @@ def test_rows_of_one_instruction_are_their_own_clusters(printed):
     said = "better than guessing on 40 labelled rows of one instruction: right in 40"
     words = ("calibrate", "a.jsonl", "--gold", "gold.jsonl", "--to", "calibration.json", "--overwrite")
     assert json.loads(printed(rows, B, gold, *words))["measured"].startswith(said)
-    text = printed(rows, B, gold, "meta", "gold.jsonl", "a.jsonl", "--label", "label")
-    assert said in text
+    assert said in printed(rows, B, gold, "meta", "gold.jsonl", "a.jsonl", "--label", "label")
     assert [shortest(number) for number in (7.0, 7 + 1e-7)] == ["7", "7.0000001"]

@@ -286,12 +286,9 @@ def opened(browser, folder, rows):
 
 def test_a_filter_of_nothing_is_not_there(browser, tmp_path):
     opened(browser, tmp_path, [judged(1)])
-    hidden = browser.js(
+    assert browser.js(
         "[...document.querySelectorAll('label')].filter(l => !l.offsetParent).map(l => l.htmlFor || l.querySelector('select').id)"
-    )
-    assert hidden == [
-        *("verdict", "severity", "type", "word", "language", "culture", "system", "failure", "unknown", "warning")
-    ]
+    ) == [*("verdict", "severity", "type", "word", "language", "culture", "system", "failure", "unknown", "warning")]
 
 
 def test_how_sure_a_row_is(browser, tmp_path):
@@ -308,13 +305,11 @@ def test_how_sure_a_row_is(browser, tmp_path):
     assert "judgements" not in said[2]
     choose(browser, "verdict", "unsure")
     assert shown(browser) == ["r0"]
-    page = report_page.write("a.jsonl", "0" * 64, rows)
-    assert "<h2>Verdicts</h2>\n<p>rows, n = 2</p>" in page
+    assert "<h2>Verdicts</h2>\n<p>rows, n = 2</p>" in report_page.write("a.jsonl", "0" * 64, rows)
 
 
 def test_a_bar_is_a_filter_that_shows_that_it_is_on_and_can_be_removed(browser, tmp_path):
-    odd = judged(6, "half \ud83d", (0, 4, "minor", "<b>'\"\ud83d"))
-    opened(browser, tmp_path, [*SIX, odd])
+    opened(browser, tmp_path, [*SIX, judged(6, "half \ud83d", (0, 4, "minor", "<b>'\"\ud83d"))])
     browser.js("document.querySelector('.folded').open = true")  # closed in a narrow window
 
     def bar(name, value):
@@ -438,8 +433,7 @@ def test_hostile_texts_are_only_texts(browser, tmp_path):
             f"(() => {{ const p = document.querySelectorAll('.judged')[{2 * at + 1}].cloneNode(true);"
             " p.querySelectorAll('sup').forEach(s => s.remove()); return p.textContent; })()"
         )
-        seen = re.sub("[\0\x1b\u2028\u202e\u2067\ud83d]", lambda match: f"U+{ord(match[0]):04X}", row.output)
-        assert text == seen
+        assert text == re.sub("[\0\x1b\u2028\u202e\u2067\ud83d]", lambda match: f"U+{ord(match[0]):04X}", row.output)
 
 
 @pytest.mark.variants

@@ -215,8 +215,7 @@ def test_a_base_in_place_of_an_adapter_and_the_reverse_is_refused(adapter):
 
 def test_another_revision_of_the_base(adapter):
     change_manifest(adapter.parents[2] / "models" / "tiny", revision="d" * 40)
-    line = line_of(ModelInvalid, excam.load, adapter)
-    assert f"revision {'d' * 40}; the adapter was trained on {'c' * 40}" in line
+    assert f"revision {'d' * 40}; the adapter was trained on {'c' * 40}" in line_of(ModelInvalid, excam.load, adapter)
 
 
 def test_weights_that_are_not_the_manifests(adapter):
@@ -256,8 +255,7 @@ def test_the_real_model_end_to_end(tmp_path):
     for result in scored:
         assert (result.failure is None) == (result.score is not None) == (result.report is not None)
     assert scored[2].failure == "refused"
-    again = list(opened.score(rows, journal=tmp_path / "journal.jsonl"))
-    assert again == scored
+    assert list(opened.score(rows, journal=tmp_path / "journal.jsonl")) == scored
 
 
 def test_a_long_file_leaves_nothing_on_disk_and_little_in_memory(adapter, backend, tmp_path, monkeypatch):

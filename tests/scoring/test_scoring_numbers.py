@@ -35,8 +35,7 @@ def test_the_rows_that_differ_most_come_first():
 @pytest.mark.parametrize(("rows", "has_interval"), [(7, False), (8, True)])
 def test_the_interval_of_a_mean_needs_eight_clusters(rows, has_interval):
     a = [judged(n, *[MAJOR] * (n % 2)) for n in range(rows)]
-    score = compared(a, [judged(n) for n in range(rows)]).measures[0]
-    assert (score.low is not None) == has_interval
+    assert (compared(a, [judged(n) for n in range(rows)]).measures[0].low is not None) == has_interval
     line = numbers.line("all", a)
     assert (line.score_interval is not None) == has_interval
     for bounds, value in ((line.score_interval, line.score), (line.share_interval, line.share)):
@@ -84,8 +83,7 @@ def test_judgements_against_the_majority():
     ],
 )
 def test_what_an_edited_agreement_may_hold(changes, sound):
-    edited_agreement = replace(agreement([Report()], [0.5], [None]), **changes)
-    assert agreement_is_sound(edited_agreement) == sound
+    assert agreement_is_sound(replace(agreement([Report()], [0.5], [None]), **changes)) == sound
 
 
 # --- calibration
@@ -109,8 +107,7 @@ def scored(n: int):
 
 def test_numbers_beside_a_fit():
     """5 of 20 rows have an error: always naming 1/4 has a Brier score of 1/4 * 3/4."""
-    truth = {f"r{at}": at % 4 == 1 for at in range(20)}
-    made = calibration.fitted(scored(20), truth, EXCAM)
+    made = calibration.fitted(scored(20), {f"r{at}": at % 4 == 1 for at in range(20)}, EXCAM)
     assert (made["calibration"]["n"], made["calibration"]["errors"]) == (20, 5)
     assert made["brier_of_the_share"] == 0.1875
     assert made["judged"] == "excam|model:m"
@@ -315,5 +312,4 @@ def test_a_workbook_ends_with_its_last_filled_line(monkeypatch):
     monkeypatch.setattr(
         "excam.core.tables.read_sheet", lambda path, sheet: [["", ""], ["a", "b"], ["1", "2"], ["", ""]]
     )
-    rows_read = list(row_files._workbook("x.xlsx", SimpleNamespace(sheets=["s"])))
-    assert rows_read == [(1, {"a": "1", "b": "2"})]
+    assert list(row_files._workbook("x.xlsx", SimpleNamespace(sheets=["s"]))) == [(1, {"a": "1", "b": "2"})]

@@ -106,8 +106,7 @@ def test_b_and_a_for_a_and_b(clusters, seed):
         assert back[name].p_value == there[name].p_value, name
     a, is_first, cluster = [row[1] for row in rows], [row[0] > 0 for row in rows], [row[3] for row in rows]
     turned = bootstrap.difference_of_means(a, np.logical_not(is_first), cluster, 1)
-    bounds = tuple(there["difference of means"].values())[1:]
-    assert (-turned["high"], -turned["low"]) == bounds
+    assert (-turned["high"], -turned["low"]) == tuple(there["difference of means"].values())[1:]
     table = np.array([row[:3] for row in rows])
     first, second, third = pairwise_sign_permutation(table, 200)
     assert pairwise_sign_permutation(table[::-1, [2, 0, 1]], 200) == [second, third, first]
@@ -134,8 +133,7 @@ def test_ties_of_decimals_are_the_same_in_any_unit(unit):
         assert levels[0].soft == levels[1].soft
         told = tie_calibrated_accuracy(gold, scores)
         for other in ([unit * score for score in scores], [score + 0.1 for score in scores]):
-            again = tie_calibrated_accuracy(gold, other)
-            assert again.accuracy == told.accuracy
+            assert tie_calibrated_accuracy(gold, other).accuracy == told.accuracy
             by_item = [tie_calibration_by_item(gold, numbers, items).accuracy for numbers in (scores, other)]
             assert by_item[0] == by_item[1]
         assert tie_calibrated_accuracy(gold, [unit * score for score in scores]).epsilon == pytest.approx(

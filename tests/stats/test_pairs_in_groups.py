@@ -42,8 +42,7 @@ def test_pairs_of_groups_are_those_of_a_list(label_values):
             balance / (labels * values) ** 0.5 if labels * values else np.nan, nan_ok=True
         )
         assert sums.ordered == pytest.approx((1 + balance / labels) / 2 if labels else np.nan, nan_ok=True)
-        whole = GroupedPairs(gold, scores).sums()
-        assert whole.tau_b == pytest.approx(correlation.kendall(gold, scores), nan_ok=True)
+        assert GroupedPairs(gold, scores).sums().tau_b == pytest.approx(correlation.kendall(gold, scores), nan_ok=True)
 
 
 @pytest.mark.usefixtures("bootstrap_above_30")
@@ -142,8 +141,7 @@ def test_a_constant_knows_no_system_whatever_their_order():
 def test_words_are_learnt_from_other_groups_only():
     texts = [f"{'good' if n % 2 else 'bad'} text n{n % 7}" for n in range(40)]
     labels = [n % 2 for n in range(40)]
-    predictions = predictions_from_words(texts, labels, list(range(40)))
-    assert GroupedPairs(labels, predictions).sums().ordered == 1
+    assert GroupedPairs(labels, predictions_from_words(texts, labels, list(range(40)))).sums().ordered == 1
     own = [f"w{n}" for n in range(40)]
     assert np.ptp(predictions_from_words(own, labels, list(range(40)))) == 0, "a word of one group says nothing"
     assert predictions_from_words(texts, labels, ["one"] * 40).tolist() == [0] * 40
@@ -156,5 +154,4 @@ def test_words_are_learnt_from_other_groups_only():
 def test_bags_of_words_are_those_of_scikit_learn():
     texts = ["tea tea with milk", "mate with friends", "tea", "coffee and cake"]
     peer = TfidfVectorizer(binary=True).fit_transform(texts).toarray()
-    ours = _bags(texts).toarray()
-    assert np.sort(ours, axis=1) == pytest.approx(np.sort(peer, axis=1))
+    assert np.sort(_bags(texts).toarray(), axis=1) == pytest.approx(np.sort(peer, axis=1))

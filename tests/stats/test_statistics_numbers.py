@@ -311,5 +311,4 @@ def test_pairs_are_taken_together_for_whole_items_up_to_a_limit(monkeypatch):
     sizes = np.array([2, 3, 1])
     assert [(first, after.tolist()) for first, after in _pairs_in_items(sizes)] == [(0, [1, 0, 2, 1, 0, 0])]
     monkeypatch.setattr(correlation, "PAIRS_AT_ONCE", 3)
-    pieces = [(first, after.tolist()) for first, after in _pairs_in_items(sizes)]
-    assert pieces == [(0, [1, 0]), (2, [2, 1, 0, 0])]
+    assert [(first, after.tolist()) for first, after in _pairs_in_items(sizes)] == [(0, [1, 0]), (2, [2, 1, 0, 0])]
