@@ -50,13 +50,13 @@ def drive(flow, answer):
         return end.value, asked
 
 
-def model(statement, yes=0.0, agrees=0.0, question=""):
+def model(statement, yes=0.0, agrees=0.0):
     """A model that states this, and leans towards yes by so many nats beside passages, beside another answer."""
 
     def answer(request):
         prompt = request.messages[-1].content
         if isinstance(request, Generate):
-            return completion(question if "What question does" in prompt else statement)
+            return completion(statement)
         leaning = yes if "according to the passages" in prompt else agrees
         return Choice((leaning, 0.0), (1, 1), 10)
 
@@ -194,13 +194,7 @@ LEANING = {"to yes": (2.0, 2.0), "to no": (-2.0, -2.0), "apart": (-2.0, 2.0)}
     ],
 )
 def test_a_program_decides_closed_values_and_two_likelihoods_the_rest(text, leaning, margin):
-    entailed, agrees = LEANING[leaning]
-    task = Task("Which?", text, ("China is the lunar",), language="English")
-
-    def answer(request):
-        prompt = request.messages[-1].content
-        return Choice((entailed if "according to the passages" in prompt else agrees, 0.0), (1, 1), 10)
-
+    task, answer = Task("Which?", text, ("China is the lunar",), language="English"), model("", *LEANING[leaning])
     comparison, asked = drive(BY_MODEL._compared(task, stated.Stated("lunar new year"), ()), answer)
     assert comparison.margin == pytest.approx(margin)
     assert len(asked) == (0 if margin == chat.CLOSED else 2)
@@ -318,7 +312,7 @@ OTHER = "Young people like their neighbours and sing long songs at night."
 LONG = replace(ASKED, instruction="What do people eat at the winter feasts?", output=f"{OTHER} {RIGHT[0]} {WRONG}")
 
 
-def reader(leaning=3.0, question="none", agrees=None):
+def reader(leaning=3.0, agrees=None):
     """A model that states the dish of a village that is asked about, and leans to what a text has of it."""
     agrees = leaning if agrees is None else agrees
 
@@ -330,8 +324,7 @@ def reader(leaning=3.0, question="none", agrees=None):
             return Choice((agrees if dish in asked else -agrees, 0.0), (1, 1), 10)
         name = next((name for name in DISHES if name in asked and f"] {name}:" in prompt), "")
         if isinstance(request, Generate):
-            stated = f"{DISHES[name]} [1]" if name else "not stated"
-            return completion(question if "What question does" in prompt else stated)
+            return completion(f"{DISHES[name]} [1]" if name else "not stated")
         return Choice(((leaning if DISHES[name] in asked else -leaning) if name else 0.0, 0.0), (1, 1), 10)
 
     return answer
@@ -362,7 +355,7 @@ def test_a_longer_text_is_judged_sentence_by_sentence():
     ]
     prompts = [request.messages[-1].content for request in asked]
     assert any("Question: What do the passages say about village Balor main dish" in prompt for prompt in prompts)
-    assert not any("What question does" in prompt or "I hope" in prompt for prompt in prompts)
+    assert not any("I hope" in prompt for prompt in prompts)
 
 
 @pytest.mark.parametrize(("leaning", "agrees"), [(0.2, 0.2), (-3.0, 9.0)])
@@ -559,11 +552,6 @@ def test_a_verdict_of_comparisons_is_as_certain_as_the_least_certain():
 # The metric
 
 
-def outcome(metric, row, answer):
-    result, _ = drive(metric.flow(row), answer)
-    return result
-
-
 def row(**labels):
     return Row("1", {"instruction": ASKED.instruction, "output": ASKED.output}, labels)
 
@@ -573,7 +561,7 @@ def test_the_metric_searches_its_evidence_and_says_that_the_model_is_unqualified
     assert metric.reads_evidence
     assert "+likelihoods" in metric.signature
     assert "evidence:" in metric.signature
-    result = outcome(metric, row(), model("lunar new year [1]", yes=-4.0, agrees=-1.0))
+    result, _ = drive(metric.flow(row()), model("lunar new year [1]", yes=-4.0, agrees=-1.0))
     assert result.score == -5
     assert result.parts["expected"] == "lunar new year"
     rating, _ = drive(Scorer(metric, None).flow(row()), model("lunar new year [1]", yes=-4.0))
@@ -585,7 +573,7 @@ def test_the_metric_searches_its_evidence_and_says_that_the_model_is_unqualified
 
 def test_a_pack_of_another_culture_is_said_and_decides_nothing():
     metric = ErrorReports().prepared(Setup(FITTED, in_memory([replace(PASSAGES[1], culture="Norway")]), "grounded"))
-    result = outcome(metric, row(culture="China"), model("x"))
+    result, _ = drive(metric.flow(row(culture="China")), model("x"))
     assert result.failure == NOT_KNOWN
     assert "Norway" in result.parts["evidence"][0]
     assert result.parts["because"] == "passages of another language or culture"
@@ -636,9 +624,9 @@ def test_a_language_that_a_model_was_not_qualified_in_is_not_known(tmp_path):
     path = written(tmp_path / "q.json", model=FITTED.described, reader=BY_MODEL.signature)
     metric = ErrorReports().prepared(Setup(FITTED, in_memory(PASSAGES), None, path))
     asked = Row("1", {"instruction": "Was isst man?", "output": "Kraut"}, {"language": "German"})
-    assert outcome(metric, asked, None).parts == {"because": "this judge was not measured in German"}
+    assert drive(metric.flow(asked), None)[0].parts == {"because": "this judge was not measured in German"}
     assert metric.tested_languages(None) == {"English"}
-    assert outcome(metric, row(), model("lunar new year [1]", yes=-4.0)).score == -5
+    assert drive(metric.flow(row()), model("lunar new year [1]", yes=-4.0))[0].score == -5
 
 
 def examined(good):

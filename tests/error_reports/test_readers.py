@@ -8,6 +8,7 @@ import pytest
 from excam_commands import excam, succeed
 from late import torch, transformers
 from one_line_errors import line_of
+from test_grounded import completion, drive
 from test_judges import SAMPLE
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
@@ -17,7 +18,7 @@ from excam.error_reports.judges import grounded
 from excam.error_reports.metrics import ErrorReports
 from excam.error_reports.readers import chat, token_marks, yes_no
 from excam.error_reports.readers.base import ModelFacts, Task, halves, of_parts
-from excam.inference import Choice, Completion
+from excam.inference import Choice
 from excam.inference.backends import classifier
 from excam.knowledge import index as packs
 from excam.knowledge.passages import Passage
@@ -191,20 +192,10 @@ def test_a_model_gets_exactly_the_text_that_it_was_trained_on(folders, kind):
     assert len(others) == (kind != "marks"), "one request for each passage, or one for all"
 
 
-def answering(flow, answer):
-    """Run a flow with `answer(request)` for each request; return its result."""
-    try:
-        requests = next(flow)
-        while True:
-            requests = flow.send([answer(request) for request in requests])
-    except StopIteration as end:
-        return end.value
-
-
 def test_labels_are_known_by_their_names_and_passages_by_what_they_say():
     reader = readers.of(ModelFacts(("m",), "XForSequenceClassification", NLI, writes=False))
     logprobs = {"Supra": (-3.0, -0.1, -3.0), "Soup:": (-3.0, -3.0, -0.1)}
-    reading = answering(reader.read(TASK), lambda asked: Choice(logprobs[asked.messages[0].content[:5]], (1, 1, 1), 9))
+    reading, _ = drive(reader.read(TASK), lambda asked: Choice(logprobs[asked.messages[0].content[:5]], (1, 1, 1), 9))
     assert (reading.passages, reading.supported > 0.9, reading.contradicted < 0.1) == ((0,), True, True)
 
 
@@ -224,18 +215,18 @@ def test_one_passage_decides(supported, contradicted, expected):
 
 def test_what_does_not_fit_is_read_in_windows_between_sentences(folders):
     passage = " ".join(f"Sentence {number} of a long document is here." for number in range(40))
-    backend, asked = classifier.Backend(folders["nli"]), []
+    backend = classifier.Backend(folders["nli"])
 
     def answer(request):
-        asked.append(request.messages[0].content)
         return dict(next(backend.choose([request])))[0]
 
-    reading = answering(opened(folders["nli"]).read(Task("", "A short claim.", (passage,), is_sentence=True)), answer)
+    short = Task("", "A short claim.", (passage,), is_sentence=True)
+    reading, asked = drive(opened(folders["nli"]).read(short), answer)
     assert not reading.because
-    parts = [text for text in asked if len(text) < 500]
+    parts = [text for request in asked if len(text := request.messages[0].content) < 500]
     assert " ".join(parts) == passage
     assert all(part.startswith("Sentence") for part in parts)
-    whole = answering(opened(folders["nli"]).read(Task("", passage, ("A passage.",), is_sentence=True)), answer)
+    whole, _ = drive(opened(folders["nli"]).read(Task("", passage, ("A passage.",), is_sentence=True)), answer)
     assert whole.because == "longer than the model reads"
 
 
@@ -245,7 +236,7 @@ def test_a_word_is_supported_if_any_part_of_the_passages_supports_it():
         first = "tamada" in request.messages[0].content
         return Choice((-0.1, -2.0 if first else -0.01), (1, 1), 9) if fits else Choice(None, None, 9)
 
-    reading = answering(token_marks.TokenMarks().read(TASK), answer)
+    reading, _ = drive(token_marks.TokenMarks().read(TASK), answer)
     assert [(mark.start, mark.end, round(mark.unsupported, 2)) for mark in reading.marks] == [(0, 3, 0.1), (4, 8, 0.01)]
     assert halves("One. Two. Three.") == ("One. Two.", "Three.")
     assert halves("word") == ()
@@ -255,7 +246,7 @@ def test_marked_words_are_the_error():
     evidence = [Passage("p", "Supra", "Who leads the toasts at a Georgian feast? The tamada.", licence="x")]
     sample = replace(SAMPLE, instruction=ROWS[1]["instruction"], output="The host.")
     flow = grounded.judge(sample, lambda *_: evidence, None, token_marks.TokenMarks())
-    verdict = answering(flow, lambda _: Choice((-0.01, -4.0), (1, 1), 9))
+    verdict, _ = drive(flow, lambda _: Choice((-0.01, -4.0), (1, 1), 9))
     assert verdict.report.errors[0].span == "host"
     assert verdict.report.explanation == "Not supported by the evidence (p)."
 
@@ -293,10 +284,8 @@ def test_the_form_of_minicheck_at_a_server():
 
 
 def test_a_model_without_weights_of_the_comparison_decides_by_values_and_says_why():
-    answers = iter([Completion("Tamada [1]", None, None, "stop", 1, 1)])
-    reading = answering(readers.of(CHOSEN[1][0]).read(TASK), lambda _: next(answers))
-    assert reading.margin is None
-    assert reading.because == chat.UNQUALIFIED
+    reading, asked = drive(readers.of(CHOSEN[1][0]).read(TASK), lambda _: completion("Tamada [1]"))
+    assert (reading.margin, reading.because, len(asked)) == (None, chat.UNQUALIFIED, 1)
 
 
 REFUSED = [

@@ -120,49 +120,38 @@ def signature(done):
     return done.results[0]["signature"] if done.results else ""
 
 
-def changes_the_signature(*words):
+def seen(has_effect, *words):
+    """A trial of options whose effect is seen in what the command did."""
+
     def tried(trial):
         done = trial.with_(*words)
-        return done, signature(done) not in (signature(trial.plain), "")
+        return done, has_effect(done)
 
     return tried
 
 
-def several_models(trial):
-    done = trial.with_(*trial.model("second"))
-    return done, "second" in signature(done) and "combine:mean" in signature(done)
+def changes_the_signature(*words):
+    return lambda trial: seen(lambda done: signature(done) not in (signature(trial.plain), ""), *words)(trial)
 
 
-def another_base(trial):
-    adapter = small_adapters.make(trial.folder / "results")
-    base = adapter.parents[2] / "models/tiny"
-    words = [word for word in trial.words if "@http" not in str(word) and word != "--model"]
-    done = trial(*words, *(["--model", adapter] if trial.metric.asks != "nothing" else []), "--base", base / "gone")
-    return done, f"{base}/gone" in done.stderr
+def second_model(said, *words):
+    return lambda trial: seen(lambda done: said in signature(done), *trial.model("second"), *words)(trial)
 
 
-def another_engine(trial):
-    words = [word for word in trial.words if "@http" not in str(word) and word != "--model"]
-    folder = small_adapters.make(trial.folder / "local").parents[2] / "models/tiny"
-    done = trial(*words, *(["--model", folder] if trial.metric.asks != "nothing" else []), "--backend", "vllm")
-    return done, "vllm" in done.stderr
+def of_this_machine(model, option, value, said):
+    """A trial of an option for a model in a folder, which the command says that it read."""
+
+    def tried(trial):
+        folder = small_adapters.make(trial.folder / option).parents[2] / model
+        words = [word for word in trial.words if "@http" not in str(word) and word != "--model"]
+        done = trial(*words, *(["--model", folder] if trial.metric.asks != "nothing" else []), option, value)
+        return done, said in done.stderr
+
+    return tried
 
 
-def another_dtype(trial):
-    words = [word for word in trial.words if "@http" not in str(word) and word != "--model"]
-    folder = small_adapters.make(trial.folder / "typed").parents[2] / "models/tiny"
-    done = trial(*words, *(["--model", folder] if trial.metric.asks != "nothing" else []), "--dtype", "int8")
-    return done, "found int8" in done.stderr
-
-
-def combined(trial):
-    done = trial.with_(*trial.model("second"), "--combine", "median")
-    return done, "combine:median" in signature(done)
-
-
-def repeated(trial):
-    done = trial.with_("--repeat", 3, "--temperature", 0.7)
-    return done, done.exit_code == 0 and done.results[0]["agreement"]["judgements"] == 3
+def repeated(done):
+    return done.exit_code == 0 and done.results[0]["agreement"]["judgements"] == 3
 
 
 def with_evidence(trial):
@@ -205,11 +194,6 @@ def qualified(trial):
     return done, "judge:grounded" in signature(done) and "|en:1" in signature(done)
 
 
-def fail_on(trial):
-    done = trial.with_("--fail-on", "minor")
-    return done, done.exit_code in (0, 3)
-
-
 def pair_is_named(trial):
     asked, output_column = trial.metric.pair or ("asked", "translation")
     file = trial.written("named.jsonl", trial.renamed(**{asked: "first", output_column: "second"}))
@@ -245,11 +229,6 @@ def encoding(trial):
     file.write_bytes(json.dumps({**trial.rows[0], trial.text: "café"}, ensure_ascii=False).encode("utf-16-le"))
     done = trial.with_("--encoding", "utf-16-le", file=file)
     return done, done.exit_code == 0 and done.results[0]["texts"][trial.text] == "café"
-
-
-def limit(trial):
-    done = trial.with_("--limit", 2)
-    return done, len(done.results) == 2
 
 
 def strict(trial):
@@ -307,28 +286,28 @@ def left_out(trial):
 
 
 OPTIONS = {
-    "several `--model`": several_models,
-    "`--base`": another_base,
-    "`--backend`": another_engine,
-    "`--dtype`": another_dtype,
+    "several `--model`": second_model("|combine:mean|{model:judge"),
+    "`--base`": of_this_machine("adapters/tiny/all", "--base", "gone", "gone: "),
+    "`--backend`": of_this_machine("models/tiny", "--backend", "vllm", "vllm"),
+    "`--dtype`": of_this_machine("models/tiny", "--dtype", "int8", "found int8"),
     "`--judge`": changes_the_signature("--judge", "report"),
     "`--max-tokens`": changes_the_signature("--max-tokens", "100"),
     "`--temperature`": changes_the_signature("--temperature", "0.7"),
-    "`--repeat`": repeated,
-    "`--combine`": combined,
+    "`--repeat`": seen(repeated, "--repeat", 3, "--temperature", 0.7),
+    "`--combine`": second_model("combine:median", "--combine", "median"),
     "`--evidence`": with_evidence,
     "`--calibration`": calibration,
     "`--band`": band,
     "`--qualified`": qualified,
     "`--concurrency`, `--rate`, `--timeout`": one_request_at_a_time,
     "`--omit`": left_out,
-    "`--fail-on`": fail_on,
+    "`--fail-on`": seen(lambda done: done.exit_code in (0, 3), "--fail-on", "minor"),
     "`--instruction`, `--output`": pair_is_named,
     "`--column`": column_is_named,
     "`--without`": without,
     "`--id`, `--language`, `--system`, `--culture`": labels_are_named,
     "`--encoding`": encoding,
-    "`--limit`": limit,
+    "`--limit`": seen(lambda done: len(done.results) == 2, "--limit", 2),
     "`--strict`": strict,
     "`--to` with .jsonl, `--overwrite`": written(".jsonl"),
     "`--to` with .parquet": written(".parquet"),

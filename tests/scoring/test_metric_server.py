@@ -1,7 +1,6 @@
 """A metric over HTTP, as its users have it: a real server process, real clients, and whatever else may knock."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from excam_commands import refusal
 from scoring_server_process import SECRET, metric, running
 
 import excam
@@ -23,6 +23,7 @@ Q = {"instruction": "A?"}
 ROOT = Path(__file__).parents[2]
 TEXTS = ("Moussaka.", "Sushi.", "mumble", "Sushi \ud800 \x00\x1b[31m")
 DISHES = [{**Q, "output": text, "id": f"dish\x1b {at}"} for at, text in enumerate(TEXTS)]
+NOT_SCORED = ["x", {**Q, "output": ["x"]}, {**Q, "output": "y", "id": DISHES[0]["id"]}]
 
 
 HTTP = httpx.Client(timeout=60)  # one for all: each of its own would read the certificates again
@@ -63,10 +64,12 @@ def line_of(answer, status):
 
 
 def test_results_are_those_of_the_metric_at_hand(server):
-    answer = post(server, {"rows": DISHES})
-    here = [result.to_dict() for result in metric().score(DISHES)]
+    answer = post(server, {"rows": [*DISHES, *NOT_SCORED]})
+    here = [result.to_dict() for result in metric().score([*DISHES, *NOT_SCORED])]
     assert answer.json()["results"] == json.loads(json.dumps(here))
-    assert answer.json()["summary"] == {"rows": 4, "with_errors": 2, "failed": 1}
+    failures = [result["failure"] for result in here]
+    assert failures == [None, None, "no-json", None, "not-an-object", "not-text-output", "duplicate-id"]
+    assert answer.json()["summary"] == {"rows": 7, "with_errors": 2, "failed": 4}
     assert answer.json()["signature"] == metric().signature
     assert answer.headers["Cache-Control"] == "no-store"
 
@@ -91,21 +94,6 @@ def test_results_are_those_of_the_metric_at_hand(server):
 )
 def test_an_invalid_request_is_refused_in_one_line(server, body, part):
     assert part in line_of(post(server, body), 422)
-
-
-def test_a_row_that_cannot_be_scored_is_a_failure_in_its_place(server):
-    rows = [
-        {**Q, "output": "Sushi.", "id": 1},
-        "x",
-        {**Q, "output": ["x"]},
-        {**Q, "output": "y", "id": "1"},
-        {**Q, "output": "Moussaka."},
-    ]
-    answer = post(server, {"rows": rows}).json()
-    assert [result["id"] for result in answer["results"]] == ["1", "#2", "#3", "1#4", "#5"]
-    failures = [None, "not-an-object", "not-text-output", "duplicate-id", None]
-    assert [result["failure"] for result in answer["results"]] == failures
-    assert answer["summary"] == {"rows": 5, "with_errors": 1, "failed": 3}
 
 
 def test_another_path_method_or_content_type_is_refused(server):
@@ -267,25 +255,6 @@ def test_a_key_that_is_none(monkeypatch, key):
 
 # --- the command line
 
-HOOK = """
-import sys
-def seen(event, args):
-    if event in ("socket.connect", "socket.getaddrinfo", "socket.sendto", "socket.gethostbyname"):
-        print("connection", event, file=sys.stderr)
-sys.addaudithook(seen)
-from excam.cli import app
-app()
-"""
-
-
-def excam_(*words, cwd, **environment):
-    env = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
-    done = subprocess.run(
-        [sys.executable, "-c", HOOK, *map(str, words)], capture_output=True, text=True, env=env, cwd=cwd, check=False
-    )
-    assert "Traceback" not in done.stderr, done.stderr
-    return done
-
 
 def test_offline_no_model_is_asked(monkeypatch):
     monkeypatch.setenv("EXCAM_OFFLINE", "1")
@@ -328,7 +297,5 @@ def test_any_metric_is_served():
         assert HTTP.get(f"{url}/health").json()["signature"].startswith("acre-equivalent|")
 
 
-def test_a_queue_that_no_request_fits(tmp_path):
-    done = excam_("serve", "--queue", "8", cwd=tmp_path)
-    assert done.returncode == 2
-    assert "--queue: found 8; expected 64 or more" in done.stderr
+def test_a_queue_that_no_request_fits():
+    assert "--queue: found 8; expected 64 or more" in refusal("serve", "--queue", "8")
