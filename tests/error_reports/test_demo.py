@@ -3,22 +3,16 @@
 import csv
 from pathlib import Path
 
-from typer.testing import CliRunner
+from excam_commands import excam, succeed
 
-from excam import cli
 from excam.error_reports.demo import command
 from excam.error_reports.readers.words import MEASURED
 
 NUMBERS = Path(__file__).parents[2] / command.NUMBERS
 
 
-def run(*words):
-    return CliRunner(charset="utf-8").invoke(cli.app, ["demo", *map(str, words)])
-
-
 def test_ten_answers_are_judged_and_put_on_a_page(tmp_path):
-    result = run("--to", tmp_path / "page.html")
-    assert result.exit_code == 0, result.output
+    result = succeed("demo", "--to", tmp_path / "page.html")
     lines = result.stdout.splitlines()[:20:2]  # each with its question; the answer stands below
     verdicts = [(line.split("judged ")[1].split()[0], line.split("  is ")[1].split()[0]) for line in lines]
     right = sum(verdict == label for verdict, label in verdicts)
@@ -28,16 +22,14 @@ def test_ten_answers_are_judged_and_put_on_a_page(tmp_path):
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "10 rows" in page
     assert "<h2>Most frequent wrong words</h2>" in page
-    assert run("--to", tmp_path / "page.html").exit_code == 0, "its own page is written again"
+    succeed("demo", "--to", tmp_path / "page.html")  # its own page is written again
     (tmp_path / "mine.html").write_text("mine")
-    assert run("--to", tmp_path / "mine.html").exit_code == 2
+    assert excam("demo", "--to", tmp_path / "mine.html").exit_code == 2
 
 
 def test_the_numbers_that_the_demo_shows_are_in_the_results():
-    with NUMBERS.open(encoding="utf-8", newline="") as stream:
-        rows = {
-            tuple(row["what"].split(" | ")): row["value"] for row in csv.DictReader(stream) if row["topic"] == "prose"
-        }
+    lines = csv.DictReader(NUMBERS.read_text(encoding="utf-8").splitlines())
+    rows = {tuple(row["what"].split(" | ")): row["value"] for row in lines if row["topic"] == "prose"}
 
     def two(value):
         return f"{float(value):.2f}".lstrip("0")

@@ -144,6 +144,4 @@ def test_what_is_no_rows_is_named(value, said):
 
 def test_load_has_every_option_of_scoring():
     names = {"models": "model", "bases": "base"}
-    assert set(inspect.signature(excam.load).parameters) == {
-        names.get(item.name, item.name) for item in fields(Options)
-    }
+    assert {*inspect.signature(excam.load).parameters} == {names.get(item.name, item.name) for item in fields(Options)}

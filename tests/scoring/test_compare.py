@@ -79,14 +79,10 @@ def test_a_system_that_is_better_is_found_and_the_other_way_round_is_the_mirror(
     b = [judged(n, *[MAJOR] * (n % 2)) for n in range(40)]
     ours, theirs = compared(a, b).measures, compared(b, a).measures
     assert [measure.p_value < 0.001 for measure in ours] == [True, True]
-    for measure, other in zip(ours, theirs, strict=True):
-        assert (measure.p_value, measure.a_better, measure.difference) == (
-            other.p_value,
-            other.b_better,
-            -other.difference,
-        )
-        assert (measure.low, measure.high) == (-other.high, -other.low)
-        assert measure.low <= measure.difference <= measure.high
+    for there, back in zip(ours, theirs, strict=True):
+        assert (there.p_value, there.a_better, there.difference) == (back.p_value, back.b_better, -back.difference)
+        assert (there.low, there.high) == (-back.high, -back.low)
+        assert there.low <= there.difference <= there.high
     assert ours[0].difference == -0.5
 
 
@@ -134,9 +130,7 @@ def test_p_values_are_adjusted_for_all_tests_of_all_systems():
 
 def test_certainty_is_no_preference():
     """Of rows without errors p(R) alone differs: nothing is better, and no row is shown as differing."""
-    comparison = compared(
-        [judged(n, certainty=0.9) for n in range(12)], [judged(n, certainty=0.901) for n in range(12)]
-    )
+    comparison = compared([judged(n, certainty=0.9) for n in range(12)], [judged(n, certainty=0.91) for n in range(12)])
     assert [(measure.a_better, measure.b_better, measure.ties) for measure in comparison.measures] == [(0, 0, 12)] * 2
     assert {measure.p_value for measure in comparison.measures} == {1.0}
     assert comparison.differing == ()
@@ -164,9 +158,7 @@ def test_systems_stand_by_their_errors_on_the_rows_that_all_scored():
 
 def test_systems_without_a_row_that_all_scored_have_no_mean():
     systems = [(name, [judged(n) for n in numbers]) for name, numbers in (("A", (1, 2)), ("B", (2, 3)), ("C", (3, 1)))]
-    assert [(standing.n, standing.mean, standing.low) for standing in compare.standings(systems)] == [
-        (0, None, None)
-    ] * 3
+    assert [(each.n, each.mean, each.low) for each in compare.standings(systems)] == [(0, None, None)] * 3
     assert [comparison.counts.compared for comparison in compare.compare(systems)] == [1, 1, 1]
 
 
@@ -260,9 +252,7 @@ def test_one_file_with_several_systems_is_compared_as_several_files(tmp_path):
     assert run(whole, "--json").stdout.splitlines()[0] == of_files
     unlike = [replace(row, id=row.id[:-1], texts={"output": f"Sushi {row.id}"}) for row in (*a, *b)]
     shared = write_results(tmp_path / "shared.jsonl", unlike)
-    assert json.loads(run(shared, "--json").stdout.splitlines()[0])["compared"] == 12, (
-        "joined by the ids that they share"
-    )
+    assert json.loads(run(shared, "--json").stdout.splitlines()[0])["compared"] == 12, "joined by shared ids"
     renamed = [replace(row, system="", columns={"model": row.system}) for row in (*a, *b)]
     by_column = write_results(tmp_path / "renamed.jsonl", renamed)
     assert run(by_column, "--system", "model", "--json").stdout.splitlines()[0] == of_files

@@ -96,16 +96,12 @@ def test_two_adapters_judge_one_after_another(two_adapters, loaded):
     assert (loaded["most"], loaded["order"], loaded["now"]) == (1, ["tiny", "second"], set())
     both, single, none, half, unread = results_by_id.values()
     assert (both.score, both.verdict, both.agreement.share, both.agreement.spread) == (-5.0, "error", 1.0, 0.0)
-    assert (single.verdict, single.agreement.found, single.agreement.against, single.agreement.share) == (
-        "unsure",
-        1,
-        1,
-        0.5,
-    )
-    first = single.agreement.scores[0]
-    assert single.agreement.scores == (first, -1.0)
+    counted = single.agreement
+    assert (single.verdict, counted.found, counted.against, counted.share) == ("unsure", 1, 1, 0.5)
+    first = counted.scores[0]
+    assert counted.scores == (first, -1.0)
     assert single.score == pytest.approx((first - 1) / 2)
-    assert single.agreement.spread == pytest.approx((first + 1) / 2**0.5)
+    assert counted.spread == pytest.approx((first + 1) / 2**0.5)
     assert (none.verdict, none.agreement.share, none.report.errors) == ("clean", 0.0, ())
     assert (half.score, half.failure, half.verdict) == (-1.0, None, "error")
     assert (half.agreement.judgements, half.agreement.failures) == (1, ("no-json",))
@@ -238,9 +234,7 @@ def test_a_probability_is_the_mean_of_all_or_none(two_adapters, loaded):
 
 
 def test_how_far_judgements_agree_is_said_to_people(two_adapters, loaded):
-    lines = {
-        name: results.confidence_lines(result) for name, result in by_id(excam.load(two_adapters).score(ROWS)).items()
-    }
+    lines = {result.id: results.confidence_lines(result) for result in excam.load(two_adapters).score(ROWS)}
     assert lines["one"] == ["1 of 2 readable judgements found an error: unsure; scores 0.646, -1.000, spread 1.164"]
     assert lines["half"] == ["1 of 1 readable judgements found an error; scores none, -1.000"]
     assert lines["unread"] == ["0 of 0 readable judgements found an error; scores none, none"]

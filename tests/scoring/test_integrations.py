@@ -65,9 +65,8 @@ def test_inspect_scores_a_task_and_has_no_score_for_what_was_not_judged(place):
         solver=generate(),
         scorer=names["cultural_errors"](),
     )
-    (log,) = run(
-        task, model=get_model("mockllm/model", custom_outputs=outputs), log_dir="logs", display="none", max_samples=1
-    )
+    model = get_model("mockllm/model", custom_outputs=outputs)
+    (log,) = run(task, model=model, log_dir="logs", display="none", max_samples=1)
     (whole,) = log.results.scores
     assert (whole.scored_samples, whole.unscored_samples, whole.metrics["mean"].value) == (1, 1, -5)
     judged, failed = (next(iter(sample.scores.values())) for sample in log.samples)

@@ -7,12 +7,13 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from excam_commands import excam, succeed
+from json_lines import write_rows as write
 from one_line_errors import line_of
-from typer.testing import CliRunner
 
-from excam.cli import app
 from excam.core.exceptions import InputInvalid
 from excam.scoring import meta, meta_baselines, meta_numbers, meta_rows, result_files, worth
+from excam.scoring.meta_rows import Column, Gold
 from excam.scoring.metric import Description
 from excam.scoring.results import Result
 from excam.stats import correlation, icc21
@@ -23,11 +24,6 @@ GOLD = [
     for n, kind in enumerate(["omission", "factual"] * 12)
     for side in ("right", "wrong")
 ]
-
-
-def write(path, rows):
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
 
 
 def scored(path, scores, signature="mine.metric|1", direction="higher"):
@@ -52,15 +48,23 @@ def few_draws(monkeypatch):
 
 
 @pytest.fixture
-def files(tmp_path):
-    gold = write(tmp_path / "gold.jsonl", GOLD)
-    facts = scored(tmp_path / "facts.jsonl", {row["id"]: sees_facts(row, at) for at, row in enumerate(GOLD)})
+def gold(tmp_path):
+    return write(tmp_path / "gold.jsonl", GOLD)
+
+
+@pytest.fixture
+def facts(tmp_path):
+    return scored(tmp_path / "facts.jsonl", {row["id"]: sees_facts(row, at) for at, row in enumerate(GOLD)})
+
+
+@pytest.fixture
+def files(gold, facts, tmp_path):
     partly = {row["id"]: float(row["label"]) if at != 3 else None for at, row in enumerate(GOLD[:40])}
     return gold, facts, scored(tmp_path / "partly.jsonl", partly, "mine.other|1")
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, ["meta", *map(str, arguments)])
+    return excam("meta", *arguments)
 
 
 def refused(*arguments):
@@ -70,9 +74,7 @@ def refused(*arguments):
 
 
 def lines(*arguments):
-    result = run(*arguments, "--json")
-    assert result.exit_code == 0, result.output
-    return [json.loads(line) for line in result.stdout.splitlines()]
+    return [json.loads(line) for line in succeed("meta", *arguments, "--json").stdout.splitlines()]
 
 
 def of_kind(kind, records, **fields):
@@ -108,8 +110,7 @@ def test_a_group_is_an_error_with_its_twins(files):
     assert 0.3 < auc["omission"][1] < 0.7, "a blind spot"
 
 
-def test_a_row_with_several_errors_is_in_several_groups(files, tmp_path):
-    gold, facts, _ = files
+def test_a_row_with_several_errors_is_in_several_groups(gold, facts, tmp_path):
     kinds = [row | {"error": [row["error"], "literal"] if row["error"] == "factual" else row["error"]} for row in GOLD]
     records = lines(write(tmp_path / "several.jsonl", kinds), facts, "--group", "error", "--cluster", "question")
     numbers = {(record["group"], record["metric"]): record for record in of_kind("agreement", records, on="own")}
@@ -118,8 +119,7 @@ def test_a_row_with_several_errors_is_in_several_groups(files, tmp_path):
     assert numbers["factual", "facts"] in lines(gold, facts, "--group", "error", "--cluster", "question")
 
 
-def test_a_metric_whose_lower_scores_are_better_is_turned_round(files, tmp_path):
-    gold, facts, _ = files
+def test_a_metric_whose_lower_scores_are_better_is_turned_round(gold, facts, tmp_path):
     turned = {row["id"]: -sees_facts(row, at) for at, row in enumerate(GOLD)}
     lower = scored(tmp_path / "lower.jsonl", turned, "mine.lower|1", "lower")
     agreements = of_kind("agreement", lines(gold, facts, lower), on="own")
@@ -136,9 +136,9 @@ def test_tests_are_adjusted_and_only_of_metrics_that_order(files):
 
 
 def test_icc_only_on_one_scale(tmp_path):
-    gold = [meta_rows.Gold(f"{n}", 1.0 + n % 5, f"{n}", (), "", f"text {'x' * n}") for n in range(20)]
-    close = meta_rows.Column("close", {row.id: min(5.0, row.label + (row.label > 3)) for row in gold}, "close|1")
-    other = meta_rows.Column("other", {row.id: row.label * 20 for row in gold}, "other|1")
+    gold = [Gold(f"{n}", 1.0 + n % 5, f"{n}", (), "", f"text {'x' * n}") for n in range(20)]
+    close = Column("close", {row.id: min(5.0, row.label + (row.label > 3)) for row in gold}, "close|1")
+    other = Column("other", {row.id: row.label * 20 for row in gold}, "other|1")
     columns = [close, other, *meta_baselines.baselines(gold, {"(last)": lambda row: len(row.text) % 3})]
     result = meta.evaluate(meta_rows.Labels(gold, 0), columns)
     agreements = {agreement.metric: agreement for agreement in result.agreements if agreement.on == "own"}
@@ -156,11 +156,11 @@ def test_icc_only_on_one_scale(tmp_path):
 
 def test_the_scale_of_an_icc_is_judged_by_the_rows_of_the_number():
     """A score off the scale is in the metric's own rows only; a lower metric may be on the scale when turned round."""
-    gold = [meta_rows.Gold(f"{n}", -(n % 5), f"{n}", (), "", None) for n in range(20)]
+    gold = [Gold(f"{n}", -(n % 5), f"{n}", (), "", None) for n in range(20)]
     scores = {row.id: row.label for row in gold}
-    lower = meta_rows.Column("lower", scores, "lower|1", "lower")
-    off = meta_rows.Column("off", scores | {"7": 0.9}, "off|1")
-    fails = meta_rows.Column("fails", scores | {"7": None}, "fails|1")
+    lower = Column("lower", scores, "lower|1", "lower")
+    off = Column("off", scores | {"7": 0.9}, "off|1")
+    fails = Column("fails", scores | {"7": None}, "fails|1")
     result = meta.evaluate(meta_rows.Labels(gold, 0), [lower, off, fails])
     agreements = {(agreement.metric, agreement.on): agreement for agreement in result.agreements}
     assert agreements["lower", "own"].icc.value == 1
@@ -169,15 +169,14 @@ def test_the_scale_of_an_icc_is_judged_by_the_rows_of_the_number():
 
 def test_an_icc_needs_labels_of_three_values():
     for values, icc in ((3, 1.0), (2, None)):
-        gold = [meta_rows.Gold(f"{n}", float(n % values), f"{n}", (), "", None) for n in range(12)]
-        column = meta_rows.Column("same", {row.id: row.label for row in gold}, "same|1")
+        gold = [Gold(f"{n}", float(n % values), f"{n}", (), "", None) for n in range(12)]
+        column = Column("same", {row.id: row.label for row in gold}, "same|1")
         agreement = meta_numbers.agreement(column, gold, (0.0, 2.0), 0)
         assert agreement.icc.value == icc
         assert (agreement.auc.value is None) == (values == 3)
 
 
-def test_parts_are_metrics_of_their_own(files, tmp_path):
-    gold, facts, _ = files
+def test_parts_are_metrics_of_their_own(gold, facts, tmp_path):
     rows = [json.loads(line) for line in facts.read_text().splitlines()]
     told = [row | {"parts": {"surface": -row["score"], "note": "x"}} for row in rows]
     told[0]["parts"] = {}
@@ -189,8 +188,7 @@ def test_parts_are_metrics_of_their_own(files, tmp_path):
     assert "--part note: a number in no scored row" in refused(gold, facts, "--part", "note")
 
 
-def test_missing_baselines_and_tests_are_named(files, tmp_path):
-    gold, facts, _ = files
+def test_missing_baselines_and_tests_are_named(gold, facts, tmp_path):
     texts = write(tmp_path / "texts.jsonl", [row | {"answer": "x" * (at + 1)} for at, row in enumerate(GOLD)])
     assert "No (length), (surface) and (words): 48 of 48 rows lack output; name the column" in run(texts, facts).stdout
     assert "(length)" in run(texts, facts, "--output", "answer").stdout
@@ -199,8 +197,7 @@ def test_missing_baselines_and_tests_are_named(files, tmp_path):
     assert not of_kind("test", lines(gold, facts, even, lost))
 
 
-def test_scores_from_elsewhere_need_three_fields(files, tmp_path):
-    gold, facts, _ = files
+def test_scores_from_elsewhere_need_three_fields(gold, facts, tmp_path):
     rows = [{"id": row["id"], "score": float(row["label"]), "signature": "comet|22"} for row in GOLD]
     rows[0] |= {"score": None, "failure": "too-long"}
     comet, *_ = of_kind("rows", lines(gold, write(tmp_path / "comet.jsonl", rows), facts))
@@ -274,10 +271,8 @@ def test_a_missing_value_is_never_a_name(tmp_path):
     )
     assert {row.cluster for row in items.rows} == {"s"}, "rows of one item share content"
     assert [row.cluster for row in labels.rows] == ["0", "1", "4"], "rows without an instruction share nothing"
-    assert [(row.instruction, row.text, row.groups) for row in labels.rows] == [
-        ("", None, ("x",)),
-        ("", None, ("x",)),
-        ("", "", ("x",)),
+    assert [(row.instruction, row.text, row.groups) for row in labels.rows] == [("", None, ("x",))] * 2 + [
+        ("", "", ("x",))
     ]
 
 
@@ -339,13 +334,10 @@ def test_what_a_judge_is_worth_is_one_sentence(labels, verdicts, said):
     tau = Estimate(0.3, -0.1, 0.6)
     told = worth.in_words(labels, verdicts, range(len(labels)), tau, tau)
     assert told.startswith(said)
-    assert told.endswith(" clusters: 100 labelled rows or more, of as many instructions, are better") == (
-        said[0] == "n"
-    )
+    assert told.endswith("clusters: 100 labelled rows or more, of as many instructions, are better") == (said[0] == "n")
 
 
-def test_two_files_of_one_name_are_two_metrics(files, tmp_path):
-    gold, facts, _ = files
+def test_two_files_of_one_name_are_two_metrics(gold, facts, tmp_path):
     (tmp_path / "other").mkdir()
     other = scored(tmp_path / "other/facts.jsonl", {row["id"]: float(row["label"]) for row in GOLD}, "other|1")
     metrics = [record["metric"] for record in of_kind("rows", lines(gold, facts, other))]
@@ -363,8 +355,7 @@ def test_the_table_states_its_denominators(files, tmp_path):
     assert "p (Holm)" in result.stdout
 
 
-def test_bad_input_is_one_line(files, tmp_path):
-    gold, facts, _ = files
+def test_bad_input_is_one_line(gold, facts, tmp_path):
     assert "given twice" in refused(gold, facts, facts)
     again = tmp_path / "again.jsonl"
     again.write_bytes(facts.read_bytes())
@@ -373,9 +364,7 @@ def test_bad_input_is_one_line(files, tmp_path):
     empty = write(tmp_path / "unlabelled.jsonl", [row | {"label": None} for row in GOLD])
     assert "48 rows, none with a number in label; expected rows with id and label" in refused(empty, facts)
     assert "no column nope; found error, id, label, question" in refused(gold, facts, "--output", "nope")
-    halves = [
-        scored(tmp_path / f"{half}.jsonl", {row["id"]: 1.0 for row in GOLD[half::2]}, f"half|{half}") for half in (0, 1)
-    ]
+    halves = [scored(tmp_path / f"{at}.jsonl", {row["id"]: 1.0 for row in GOLD[at::2]}, f"half|{at}") for at in (0, 1)]
     assert "0 and 1: 0 of the 48 labelled rows in common; expected scores of the same rows" in refused(gold, *halves)
     assert "no column kind; found error, id, label, question" in refused(gold, facts, "--group", "kind")
     others = scored(tmp_path / "others.jsonl", {"x": 1.0, "y": 2.0})
@@ -408,7 +397,7 @@ def answers(count=30):
 def test_the_place_of_a_system_is_of_the_other_questions_and_equal_within_it(monkeypatch, cells):
     monkeypatch.setattr(meta_baselines, "CELLS", cells)
     rows = [
-        meta_rows.Gold(f"{system}{n}", label, f"q{n}", (), "", "", facets={"system": system})
+        Gold(f"{system}{n}", label, f"q{n}", (), "", "", facets={"system": system})
         for system, labels in (("a", (1, 2, 9)), ("b", (3, 4, 3)), ("c", (2, 2, 2)))
         for n, label in enumerate(labels)
     ]
@@ -416,39 +405,30 @@ def test_the_place_of_a_system_is_of_the_other_questions_and_equal_within_it(mon
     assert [places[f"a{n}"] for n in range(3)] == [3, 3, 1], "without q2, a has the mean 1.5"
     assert [places[f"b{n}"] for n in range(3)] == [2, 2, 3]
     assert [places[f"c{n}"] for n in range(3)] == [1, 1, 2]
-    rows.append(meta_rows.Gold("d0", 5, "q0", (), "", "", facets={"system": "d"}))
+    rows.append(Gold("d0", 5, "q0", (), "", "", facets={"system": "d"}))
     places = dict(zip((row.id for row in rows), meta_baselines.places_of_systems(rows).tolist(), strict=True))
-    assert [places[f"{system}0"] for system in "abcd"] == [4, 3, 1, 2], (
-        "elsewhere 5.5, 3.5 and 2; d has the mean of all, 3.3"
-    )
+    assert [places[f"{system}0"] for system in "abcd"] == [4, 3, 1, 2], "elsewhere 5.5, 3.5, 2; d has the mean, 3.3"
 
 
-@pytest.mark.parametrize(("names", "count", "are_systems"), [("ab", 4, True), ("abc", 5, False), ("a", 4, False)])
-def test_systems_are_two_names_and_each_comes_twice(names, count, are_systems):
-    rows = [
-        meta_rows.Gold(str(n), n % 2, str(n), (), "", None, facets={"system": names[n % len(names)]})
-        for n in range(count)
-    ]
+@pytest.mark.parametrize(("systems", "are_systems"), [("abab", True), ("abcab", False), ("aaaa", False)])
+def test_systems_are_two_names_and_each_comes_twice(systems, are_systems):
+    rows = [Gold(str(n), n % 2, str(n), (), "", None, facets={"system": name}) for n, name in enumerate(systems)]
     assert meta_numbers.has_systems(rows) is are_systems
     listed = [column.name for column in meta_baselines.baselines(rows, {})]
-    assert ("(system)" in listed) is (len(names) > 1)
+    assert ("(system)" in listed) is (len(set(systems)) > 1)
 
 
 def test_baselines_of_systems_words_and_surface_then_length():
-    gold = [
-        meta_rows.Gold(f"{n}", n % 3, f"{n}", (), "", "x" * (n % 4), facets={"system": "ab"[n % 2]}) for n in range(24)
-    ]
-    scores = {
-        baseline.name: baseline.scores
-        for baseline in meta_baselines.baselines(gold, {"(surface)": lambda row: row.label > 0})
-    }
+    gold = [Gold(f"{n}", n % 3, f"{n}", (), "", "x" * (n % 4), facets={"system": "ab"[n % 2]}) for n in range(24)]
+    columns = meta_baselines.baselines(gold, {"(surface)": lambda row: row.label > 0})
+    scores = {column.name: column.scores for column in columns}
     assert list(scores) == ["(constant)", "(length)", "(surface)", "(surface, length)", "(words)", "(system)"]
     keys = [(row.label > 0, len(row.text)) for row in gold]
     order = [scores["(surface, length)"][row.id] for row in gold]
     assert sorted(range(24), key=lambda at: keys[at]) == sorted(range(24), key=lambda at: order[at])
     assert len(set(order)) == len(set(keys))
-    nameless = [meta_rows.Gold(f"{n}", n % 3, f"{n}", (), "", None, facets={"system": "ab"[n % 2]}) for n in range(23)]
-    nameless.append(meta_rows.Gold("23", 1, "23", (), "", None))
+    nameless = [Gold(f"{n}", n % 3, f"{n}", (), "", None, facets={"system": "ab"[n % 2]}) for n in range(23)]
+    nameless.append(Gold("23", 1, "23", (), "", None))
     assert [baseline.name for baseline in meta_baselines.baselines(nameless, {})] == ["(constant)"]
 
 
@@ -469,9 +449,8 @@ def test_pairs_within_a_language_and_within_an_item(tmp_path):
     tau = sum(a * b for a, b in pairs) / (sum(a != 0 for a, _ in pairs) * sum(b != 0 for _, b in pairs)) ** 0.5
     assert numbers["language"]["kendall"]["value"] == pytest.approx(tau)
     assert numbers["language"]["kendall"]["low"] < tau < numbers["language"]["kendall"]["high"]
-    assert numbers[""]["kendall"]["value"] == pytest.approx(
-        correlation.kendall([r["label"] for r in rows], list(scores.values()))
-    )
+    tau = correlation.kendall([row["label"] for row in rows], list(scores.values()))
+    assert numbers[""]["kendall"]["value"] == pytest.approx(tau)
     ordered = [(1 + a * b) / 2 for a, b in signs(["instruction"]) if a]
     for record in numbers.values():
         assert (record["pairs"], record["ordered"]["value"]) == (len(ordered), pytest.approx(np.mean(ordered)))
@@ -484,17 +463,10 @@ def test_pairs_within_a_language_and_within_an_item(tmp_path):
 
 def test_systems_are_compared_where_scored_rows_name_them(tmp_path):
     rows = answers()
-    gold = write(
-        tmp_path / "gold.jsonl", [{k: v for k, v in row.items() if k not in ("system", "language")} for row in rows]
-    )
-    results = [
-        Result(
-            score=float(row["system"] == "c"),
-            signature="m|1",
-            **{name: row[name] for name in ("id", "system", "language")},
-        )
-        for row in rows
-    ]
+    names = ("id", "label", "instruction", "output")
+    gold = write(tmp_path / "gold.jsonl", [{name: row[name] for name in names} for row in rows])
+    facets = [{name: row[name] for name in ("id", "system", "language")} for row in rows]
+    results = [Result(score=float(row["system"] == "c"), signature="m|1", **row) for row in facets]
     file = write(tmp_path / "m.jsonl", [result.to_dict() for result in results])
     assert [record["level"]["systems"] for record in of_kind("systems", lines(gold, file), metric="m")] == [3, 3]
     assert "soft accuracy" in run(gold, file).stdout
@@ -510,8 +482,7 @@ def test_baselines_need_no_scored_file(tmp_path):
     assert "None is of tie-calibrated or ordered" in run(gold, file, "--item", "instruction").stdout
 
 
-def test_rows_without_the_facet_of_an_option_are_refused(files, tmp_path):
-    gold, facts, _ = files
+def test_rows_without_the_facet_of_an_option_are_refused(gold, facts, tmp_path):
     assert "48 of 48 labelled rows without language, e.g. id 0/right" in refused(gold, facts, "--within", "language")
     assert "no column country; found error, id, label, question" in refused(gold, facts, "--within", "country")
     some = write(tmp_path / "some.jsonl", [row | {"who": "x" * (at > 2)} for at, row in enumerate(GOLD)])
@@ -528,36 +499,33 @@ def test_of_the_truth_of_calibrate_more_is_worse(tmp_path, values):
 
 
 def test_columns_of_any_name_and_which_labels_are_better_is_said(tmp_path):
-    gold = write(
-        tmp_path / "mine.jsonl", [{"nr": row["id"], "wrong": 1 - row["label"], "output": "x"} for row in GOLD[:16]]
-    )
+    rows = [{"nr": row["id"], "wrong": 1 - row["label"], "output": "x"} for row in GOLD[:16]]
+    gold = write(tmp_path / "mine.jsonl", rows)
     right = scored(tmp_path / "right.jsonl", {row["id"]: float(row["label"]) for row in GOLD[:16]})
-    done = run(gold, right, "--label", "wrong", "--id", "nr")
-    assert done.exit_code == 0, done.output
+    done = succeed("meta", gold, right, "--label", "wrong", "--id", "nr")
     assert "more of wrong is taken as better; marks of errors (1 = wrong) belong in a column error" in done.stderr
     assert "(words): it needs 20 instructions or more" in done.stdout
     assert "mine.jsonl: read nr as id" in run(gold, right, "--label", "wrong").stderr
-    rows = [json.loads(line) | {"nr": 1} for line in gold.read_text().splitlines()]
-    assert "name their columns with --id and --label" in run(write(gold, rows), right, "--label", "wrong").stderr
+    write(gold, [row | {"nr": 1} for row in rows])
+    assert "name their columns with --id and --label" in run(gold, right, "--label", "wrong").stderr
 
 
 def test_of_numbers_of_several_people_the_mean_is_taken(tmp_path):
-    people = [
+    rows = [
         {"row": row["id"], "annotator": who, "label": row["label"] + at} for row in GOLD for at, who in enumerate("ab")
     ]
-    gold = write(tmp_path / "answers.jsonl", people)
+    gold = write(tmp_path / "answers.jsonl", rows)
     labels = meta_rows.read_gold(gold, meta_rows.GoldColumns(label="label"))
     assert {row.id: row.label for row in labels.rows} == {row["id"]: row["label"] + 0.5 for row in GOLD}
     right = scored(tmp_path / "right.jsonl", {row["id"]: float(row["label"]) for row in GOLD})
     assert "answers.jsonl: 48 ids with 2 labels each: the mean is taken" in run(gold, right).stderr
-    write(gold, [person | {"output": person["annotator"]} for person in people])
+    write(gold, [row | {"output": row["annotator"]} for row in rows])
     assert "occurs twice; expected one label for each row" in refused(gold, right)
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "csv"])
-def test_labels_in_a_scored_file_need_no_second_file(tmp_path, files, suffix):
+def test_labels_in_a_scored_file_need_no_second_file(tmp_path, gold, facts, suffix):
     """Also where systems share ids: then a row is known by both."""
-    gold, facts, _ = files
     labels = {row["id"]: row for row in GOLD}
     results = [replace(row, columns=labels[row.id]) for row in result_files.read(facts)]
     whole = tmp_path / f"facts.{suffix}"
@@ -573,14 +541,12 @@ def test_labels_in_a_scored_file_need_no_second_file(tmp_path, files, suffix):
 
 
 def test_what_labelled_rows_say_of_themselves_holds():
-    gold = [meta_rows.Gold("a", 1, "a", (), "", "", facets={"language": "Greek", "system": ""})]
-    column = meta_rows.Column("m", {"a": 1.0}, facets={"language": {"a": "English"}, "system": {"a": "s"}})
+    gold = [Gold("a", 1, "a", (), "", "", facets={"language": "Greek", "system": ""})]
+    column = Column("m", {"a": 1.0}, facets={"language": {"a": "English"}, "system": {"a": "s"}})
     (row,) = meta_rows.completed(gold, [column], is_clustered=False)
     assert (row.facets["language"], row.facets["system"]) == ("Greek", "s")
 
 
 def test_a_label_of_0_in_a_column_of_another_name_is_an_error(tmp_path):
-    labels = meta_rows.Labels(
-        [meta_rows.Gold(name, value, name, (), "", None) for name, value in (("a", 1), ("b", 0))], 0
-    )
+    labels = meta_rows.Labels([Gold(name, value, name, (), "", None) for name, value in (("a", 1), ("b", 0))], 0)
     assert meta_rows.errors(labels, tmp_path / "l.csv", "right") == {"a": False, "b": True}

@@ -47,9 +47,8 @@ def of_schema(schema, draw):
         return draw.choice(schema["enum"])
     if schema.get("type") == "object":
         return {name: of_schema(subschema, draw) for name, subschema in schema.get("properties", {}).items()}
-    return {"array": [], "integer": 3, "number": 0.5, "boolean": draw.random() < 0.5, "null": None}.get(
-        schema.get("type"), "so"
-    )
+    values = {"array": [], "integer": 3, "number": 0.5, "boolean": draw.random() < 0.5, "null": None}
+    return values.get(schema.get("type"), "so")
 
 
 def answer(body):
@@ -155,11 +154,9 @@ def repeated(done):
 
 
 def with_evidence(trial):
-    without = trial(
-        "--metric", trial.name, *[word for word in trial.words[2:] if word not in ("--evidence", trial.index)]
-    )
+    bare = trial("--metric", trial.name, *[word for word in trial.words[2:] if word not in ("--evidence", trial.index)])
     done = trial.with_(*([] if trial.metric.evidence == "own" else ["--evidence", trial.index]))
-    return done, "evidence:" in signature(done) and signature(without) != signature(done)
+    return done, "evidence:" in signature(done) and signature(bare) != signature(done)
 
 
 def calibrated(trial):
@@ -173,9 +170,7 @@ def calibrated(trial):
 
 def calibration(trial):
     done = trial.with_("--calibration", calibrated(trial))
-    return done, done.exit_code == 0 and all(
-        "probability" in result for result in done.results if result["failure"] is None
-    )
+    return done, done.exit_code == 0 and all("probability" in row for row in done.results if row["failure"] is None)
 
 
 def band(trial):
@@ -245,9 +240,8 @@ def written(suffix):
         other = trial.with_("--limit", 2, "--to", to)
         shown = CliRunner().invoke(cli.app, ["explain", str(to)])
         kept = "nothing is asked" in again.stderr and other.exit_code == 2 and "--overwrite" in other.stderr
-        return done, kept and shown.exit_code == 0 and trial.with_(
-            "--limit", 2, "--to", to, "--overwrite"
-        ).exit_code == 0
+        over = trial.with_("--limit", 2, "--to", to, "--overwrite")
+        return done, kept and shown.exit_code == over.exit_code == 0
 
     return tried
 

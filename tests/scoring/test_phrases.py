@@ -141,9 +141,8 @@ def test_a_harmless_change_moves_no_place(data):
     blank = "" if language in UNSPACED else " "
     of_text = CHANGES[data.draw(st.sampled_from(sorted(CHANGES)))]
     of_phrase = [CHANGES[name] for name in data.draw(st.lists(st.sampled_from(sorted(CHANGES)), max_size=3))]
-    before, target, behind = (
-        of_text(blank.join(part)) if part else "" for part in (words[:start], words[start:end], words[end:])
-    )
+    parts = (words[:start], words[start:end], words[end:])
+    before, target, behind = (of_text(blank.join(part)) if part else "" for part in parts)
     before, behind = before + blank * bool(before), blank * bool(behind) + behind
     phrase = blank.join(words[start:end])
     for change in of_phrase:
@@ -219,10 +218,8 @@ def test_candidates_in_another_spelling_are_those_of_the_sentence():
     sentence = candidates.Sentence("s", "The steak; l’été, tea.", {})
     said = Completion(json.dumps({"expressions": ["tea", "l'été", "L'ÉTÉ.", "sake", " "]}), (), None, "stop", 1, 1)
     parsed = candidates.parse(sentence, said)
-    assert [(row["term"], row["source_start"], row["source_end"]) for row in parsed.rows] == [
-        ("l’été", 11, 16),
-        ("tea", 18, 21),
-    ]
+    places = [(row["term"], row["source_start"], row["source_end"]) for row in parsed.rows]
+    assert places == [("l’été", 11, 16), ("tea", 18, 21)]
     assert parsed.absent == 1
 
 

@@ -26,10 +26,7 @@ BESIDE = f"{ADAPTER}/{calibration.FILE}"
 
 def rows(n=40):
     """Dishes, every second of them Sushi, which the model of `test_scorer` calls an error."""
-    return [
-        {"id": str(at), "instruction": f"A {at}?", "output": f"{'Sushi' if at % 2 else 'Moussaka'} {at}"}
-        for at in range(n)
-    ]
+    return [{"id": str(at), "instruction": f"A {at}?", "output": f"{('Tea', 'Sushi')[at % 2]} {at}"} for at in range(n)]
 
 
 def fit(folder, wrong=5):
@@ -63,11 +60,7 @@ def test_without_a_calibration_there_is_no_probability(adapter, backend):  # noq
     judge = excam.load(adapter)
     assert "|cal:none|" in judge.signature
     scored = list(judge.score([{**Q, "output": "Sushi"}, {**Q, "output": "x"}, {**Q, "output": "mumble"}]))
-    assert [(result.probability, result.verdict) for result in scored] == [
-        (None, "error"),
-        (None, "clean"),
-        (None, None),
-    ]
+    assert [(row.probability, row.verdict) for row in scored] == [(None, "error"), (None, "clean"), (None, None)]
 
 
 def test_a_calibration_gives_each_row_a_probability(adapter, backend):  # noqa: F811
@@ -150,12 +143,10 @@ def test_a_calibration_in_a_file_of_its_own(adapter, backend, tmp_path):  # noqa
     (adapter / calibration.FILE).rename(kept)
     assert {result.probability for result in excam.load(adapter).score(rows())} == {None}
     assert list(excam.load(adapter, calibration=kept).score(rows())) == beside
-    assert "--calibration: found beside --temperature" in room.line_of(
-        InputInvalid, excam.load, adapter, calibration=kept, temperature=0.5
-    )
-    assert "absent.json: no such file; expected what" in room.line_of(
-        ModelInvalid, excam.load, adapter, calibration=tmp_path / "absent.json"
-    )
+    line = room.line_of(InputInvalid, excam.load, adapter, calibration=kept, temperature=0.5)
+    assert "--calibration: found beside --temperature" in line
+    line = room.line_of(ModelInvalid, excam.load, adapter, calibration=tmp_path / "absent.json")
+    assert "absent.json: no such file; expected what" in line
 
 
 @pytest.mark.parametrize("truth", [True, False])

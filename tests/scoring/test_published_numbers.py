@@ -51,10 +51,8 @@ def doubled(rows):
 
 
 def other_failed_labels(rows):
-    failed = {row.id for row in A if row.score is None}
-    return [
-        row | {"label": 6 - row["label"], "error": 1 - row["error"]} if row["id"] in failed else row for row in rows
-    ]
+    lost = {row.id for row in A if row.score is None}
+    return [row | {"label": 6 - row["label"], "error": 1 - row["error"]} if row["id"] in lost else row for row in rows]
 
 
 @pytest.fixture
@@ -151,10 +149,8 @@ def numbers(page):
 
 def test_repeated_rows_are_counted_and_left_out(printed):
     other = [replace(row, signature=A[0].signature) for row in B]
-    compared = ("compare", "a.jsonl", "b.jsonl", "--json")
-    first, again = (
-        json.loads(printed(each(A), each(other), GOLD, *compared).partition("\n")[0]) for each in (list, doubled)
-    )
+    words = ("compare", "a.jsonl", "b.jsonl", "--json")
+    first, again = (json.loads(printed(each(A), each(other), GOLD, *words).split("\n")[0]) for each in (list, doubled))
     assert again == first | {"rows_a": 48, "rows_b": 48, "repeated": 24}
     printed(A, other, GOLD, "report", "a.jsonl", "--to", "page.html", "--overwrite")
     shown = numbers("page.html")
@@ -168,10 +164,8 @@ def test_names_that_look_alike_are_one(printed):
     rows = [replace(row, system=systems[at % 5]) for at, row in enumerate(A)]
     gold = [row | {"system": systems[at % 5]} for at, row in enumerate(GOLD)]
     printed(rows, B, gold, "report", "a.jsonl", "--to", "a.html")
-    assert set(re.findall(r'<th scope="row"><bdi>(A.*|Z.*)</bdi>', Path("a.html").read_text("utf-8"))) == {
-        "A",
-        "Zo\u00e9",
-    }
+    page = Path("a.html").read_text("utf-8")
+    assert set(re.findall(r'<th scope="row"><bdi>(A.*|Z.*)</bdi>', page)) == {"A", "Zo\u00e9"}
     done = CliRunner().invoke(cli.app, ["meta", "gold.jsonl", "b.jsonl"])
     said = "3 names read without needless blanks and invisible characters, e.g. 'A ' as A"
     assert f"gold.jsonl: {said}" in done.stderr
@@ -181,9 +175,8 @@ def test_names_that_look_alike_are_one(printed):
 @pytest.mark.parametrize("column", ["error", "wrong"])
 def test_a_truth_is_yes_or_no_or_a_deduction(printed, values, column):
     printed(A, B, [{"id": row["id"], column: values[row["error"]]} for row in GOLD], "explain", "a.jsonl")
-    done = CliRunner().invoke(
-        cli.app, ["calibrate", "a.jsonl", "--gold", "gold.jsonl", "--to", "c.json", "--label", column]
-    )
+    words = ["calibrate", "a.jsonl", "--gold", "gold.jsonl", "--to", "c.json", "--label", column]
+    done = CliRunner().invoke(cli.app, words)
     assert (done.exit_code, "expected true and false, 1 and 0, or scores of 0 or less" in done.stderr) == (2, True)
 
 

@@ -82,9 +82,7 @@ def test_a_table_holds_no_half_of_a_character():
     row = judged(0, half, (0, 8, "major", half), warnings=(half,), **fields)
     table = frame([row, failed(1, half), judged(2, "שלום 👍")])
     assert half.replace("\ud83d", "?") == table["id"][0] == table["output"][0] == table["failure"][1]
-    assert (
-        json.loads(table["report"][0])["errors"][0]["type"] == json.loads(table["warnings"][0])[0] == f"half {half[5:]}"
-    )
+    assert json.loads(table["report"][0])["errors"][0]["type"] == json.loads(table["warnings"][0])[0] == half
     assert table["output"][2] == "שלום 👍"
 
 
@@ -140,12 +138,8 @@ def test_rows_with_equal_values_of_a_filter_share_one_list_of_them():
     names = [each["name"] for each in data["filters"]]
     values = [{name: data["lists"][at] for name, at in zip(names, row[6], strict=True)} for row in data["rows"]]
     assert values[:6] == values[6:]
-    assert (values[2]["severity"], values[2]["language"], values[4]["failure"]) == (
-        ["major", "minor"],
-        ["Hebrew"],
-        ["truncated"],
-    )
-    assert (values[3]["severity"], values[5]["language"]) == ([], [])
+    assert (values[2]["severity"], values[2]["language"]) == (["major", "minor"], ["Hebrew"])
+    assert (values[3]["severity"], values[5]["language"], values[4]["failure"]) == ([], [], ["truncated"])
 
 
 def number_of(page, name):
@@ -164,9 +158,7 @@ def test_the_numbers_above_have_their_intervals():
 
 def test_a_page_of_a_metric_that_lists_no_errors_says_nothing_of_errors():
     about = Description(title="Ratings <b>", mean="mean <i>", legend="1 to 5 <u>", range=(1.0, 5.0))
-    rows = [
-        replace(judged(n, system="a"), score=4.0, metric=about, parts={"accuracy": 3, "<s>": "<s>"}) for n in range(3)
-    ]
+    rows = [replace(judged(n, system="a"), score=4.0, metric=about, parts={"fit": 3, "<s>": "<s>"}) for n in range(3)]
     text = report_page.write("a.jsonl", "0" * 64, [*rows, failed(9, metric=about)])
     head = text[: text.index("<script", text.index("</header"))] if "</header" in text else text
     assert number_of(text, "Mean score") == "4.00<small>n = 3</small>"
@@ -193,17 +185,13 @@ def test_the_worst_text_stands_above_with_its_passage_and_what_a_score_means():
 
 
 def test_rows_that_are_not_known_are_counted_apart_from_failures():
-    about = replace(EXCAM, certainty="probability of the verdict", legend="how sure")
+    about = replace(EXCAM, certainty="chance of it", legend="how sure")
     parts = {"expected": "a tamada", "evidence": ["feast.md"], "margin": -0.12345678, "sure": False}
     parts["because"] = "passages disagree <b>"
     rows = [*(replace(row, metric=about) for row in SIX), failed(6, NOT_KNOWN, metric=about, system="b", parts=parts)]
     whole = numbers.line("all", rows)
     assert (whole.n, whole.judged, whole.failed, whole.not_known) == (7, 4, 2, 1)
-    assert numbers.counts(rows, about)[-3:] == [
-        ("probability of the verdict 0.8 to 1.0", 1),
-        ("failed", 2),
-        ("not known", 1),
-    ]
+    assert numbers.counts(rows, about)[-3:] == [("chance of it 0.8 to 1.0", 1), ("failed", 2), ("not known", 1)]
     text = report_page.write("a.jsonl", "0" * 64, rows)
     assert number_of(text, "Without a score").endswith("3 of 7: 2 failed, 1 not known</small>")
     assert '<th scope="col">failed</th><th scope="col">not known</th>' in text
@@ -293,11 +281,8 @@ def test_a_filter_of_nothing_is_not_there(browser, tmp_path):
 
 def test_how_sure_a_row_is(browser, tmp_path):
     several = agreement([SIX[0].report, Report((), ""), None], [-5.0, 0.9, None], [None, None, "truncated"])
-    rows = [
-        replace(SIX[0], verdict="unsure", agreement=several),
-        replace(SIX[3], probability=0.125, verdict="clean"),
-        SIX[1],
-    ]
+    clean = replace(SIX[3], probability=0.125, verdict="clean")
+    rows = [replace(SIX[0], verdict="unsure", agreement=several), clean, SIX[1]]
     opened(browser, tmp_path, rows)
     said = browser.js("[...document.querySelectorAll('#rows tbody tr')].map(r => r.textContent)")
     assert "1 of 2 readable judgements found an error: unsure; scores -5.000, 0.900, none, spread" in said[0]
@@ -325,9 +310,7 @@ def test_a_bar_is_a_filter_that_shows_that_it_is_on_and_can_be_removed(browser, 
         assert browser.js(pressed) == [json.dumps(value)]
         browser.click(bar(name, value))
         assert (len(shown(browser)), browser.js(pressed)) == (7, [])
-    browser.js(
-        "[...document.querySelectorAll('.bar[data-filter=type]')].find(b => b.dataset.value.includes('ud83d')).click()"
-    )
+    browser.js("document.querySelector('.bar[data-filter=type][data-value*=ud83d]').click()")
     assert shown(browser) == ["r6"]
     choose(browser, "type", "taste")
     browser.click(bar("severity", "major"))
@@ -357,11 +340,8 @@ def test_a_cited_passage_is_unfolded_and_a_web_address_is_a_link(browser, tmp_pa
 def test_a_long_text_is_cut_around_its_marks_and_shown_whole_on_demand(browser, tmp_path):
     text = f"{'a' * 1000}Sushi{'b' * 1000}"
     long = ("👍" * 700, "c" * 600, "अ" + "कि" * 700)
-    opened(
-        browser,
-        tmp_path,
-        [judged(0, text, (1000, 1005, "major", "t")), *(judged(at, output) for at, output in enumerate(long, 1))],
-    )
+    marked = judged(0, text, (1000, 1005, "major", "t"))
+    opened(browser, tmp_path, [marked, *(judged(at, output) for at, output in enumerate(long, 1))])
     seen = browser.js("[...document.querySelectorAll('.judged')].map(p => p.textContent)")
     assert seen[1] == f" … {'a' * 120}1 majorSushi{'b' * 120} … "
     assert seen[3] == f"{'👍' * 150} … "
@@ -382,11 +362,8 @@ def pieces(browser, at):
 
 
 def test_marks_lie_on_the_right_words(browser, tmp_path):
-    rows = [
-        judged(0, "👍👩‍👩‍👧 eat 𝒳 now", (11, 12, "major", "t"), (13, 16, "minor", "t"), (-1, -1, "major", "t")),
-        SIX[2],
-    ]
-    opened(browser, tmp_path, rows)
+    row = judged(0, "👍👩‍👩‍👧 eat 𝒳 now", (11, 12, "major", "t"), (13, 16, "minor", "t"), (-1, -1, "major", "t"))
+    opened(browser, tmp_path, [row, SIX[2]])
     assert pieces(browser, 1) == [
         ["👍👩‍👩‍👧 eat ", ""], ["1 major", "tag error"], ["𝒳", "error major"], [" ", ""], ["2 minor", "tag error"],
         ["now", "error minor"],
@@ -405,11 +382,9 @@ def test_marks_lie_on_the_right_words(browser, tmp_path):
 
 def test_hostile_texts_are_only_texts(browser, tmp_path):
     rows = []
-    for number, attack in enumerate(ATTACKS):
+    for at, attack in enumerate(ATTACKS):
         text = f"👍 {attack} end"
-        row = judged(
-            number, text, (2, 2 + len(attack), "major", attack), id=attack, instruction=attack, language=attack
-        )
+        row = judged(at, text, (2, 2 + len(attack), "major", attack), id=attack, instruction=attack, language=attack)
         rows.append(replace(row, culture=attack, system=attack, warnings=(attack,), recovered=(attack,),
                             report=Report(row.report.errors, attack)))  # fmt: skip
     opened(browser, tmp_path, [*rows, failed(99, ATTACKS[0])])

@@ -100,25 +100,21 @@ def test_a_second_call_asks_only_for_rows_that_are_not_in_the_journal(adapter, b
 
 
 @pytest.mark.parametrize(
-    ("row", "name", "failure"),
+    ("row", "name", "why"),
     [
         ({"k" * 10_000: 1}, "#2", "missing-instruction"),
         ("Sushi.", "#2", "not-an-object"),
         ({**Q, "output": "Sushi.", "id": "first"}, "first#2", "duplicate-id"),
     ],
 )
-def test_a_row_that_cannot_be_scored_is_a_failure_in_its_place_and_is_not_asked_about(
-    adapter, backend, row, name, failure
-):
+def test_a_row_that_cannot_be_scored_is_a_failure_in_its_place_and_is_not_asked_about(adapter, backend, row, name, why):
     opened = excam.load(adapter)
     first, middle, last = opened.score([{**Q, "output": "fine", "id": "first"}, row, {**Q, "output": "fine too"}])
-    assert (middle.id, middle.score, middle.report, middle.failure) == (name, None, None, failure)
-    assert middle.output == ("Sushi." if failure == "duplicate-id" else "")
+    assert (middle.id, middle.score, middle.report, middle.failure) == (name, None, None, why)
+    assert middle.output == ("Sushi." if why == "duplicate-id" else "")
     assert {result.signature for result in (first, middle, last)} == {opened.signature}
     assert [first.failure, last.failure] == [None, None]
-    assert [request.messages for request in backend.asked] == [
-        report.messages("A?", text) for text in ("fine", "fine too")
-    ]
+    assert [each.messages for each in backend.asked] == [report.messages("A?", text) for text in ("fine", "fine too")]
 
 
 @pytest.mark.parametrize(

@@ -57,10 +57,8 @@ def test_a_long_instruction_is_shortened():
 def test_a_row_shares_its_base_sample_or_its_instruction():
     assert compare.cluster(judged(1, id="blend/7/0/right")) == ("base", "blend/7")
     assert compare.cluster(judged(1)) == ("instruction", "What is eaten on day 1?")
-    alone = judged(1, id="x", instruction=compare.STAND_IN_INSTRUCTION)
-    assert (
-        compare.cluster(alone) == compare.cluster(replace(alone, id="y")) != compare.cluster(replace(alone, texts={}))
-    )
+    row = judged(1, id="x", instruction=compare.STAND_IN_INSTRUCTION)
+    assert compare.cluster(row) == compare.cluster(replace(row, id="y")) != compare.cluster(replace(row, texts={}))
 
 
 # --- agreement
@@ -122,9 +120,8 @@ def test_numbers_beside_a_fit():
 
 def test_edges_of_bands():
     scores = (-1e308, -20.5, -20, -11, -10, -6, -5, -3, -2, -1, -0.5, 0, 0.19, 0.2, 0.99, 1, 1e308)
-    counted = numbers.counts(
-        [judged(n, score=float(score)) for n, score in enumerate(scores)] + [failed(99)], failed(99).metric
-    )
+    rows = [judged(n, score=float(score)) for n, score in enumerate(scores)]
+    counted = numbers.counts([*rows, failed(99)], failed(99).metric)
     assert [count for _, count in counted] == [2, 2, 2, 2, 3, 2, 1, 0, 0, 3, 1]
     names = [name for name, _ in counted]
     assert names[:4] == ["below -20", "-20 to below -10", "-10 to below -5", "-5 to below -2"]
@@ -148,10 +145,8 @@ def test_a_single_group_has_the_numbers_of_all_rows():
 
 def test_tables_of_as_many_lines_as_there_may_be_and_of_more(monkeypatch):
     monkeypatch.setattr(numbers, "MOST", 2)
-    assert [line.name for line in numbers.lines([judged(0, culture="a"), judged(1, culture="b")], "culture")] == [
-        "a",
-        "b",
-    ]
+    two = [judged(0, culture="a"), judged(1, culture="b")]
+    assert [line.name for line in numbers.lines(two, "culture")] == ["a", "b"]
     cut = numbers.lines([judged(n, culture=f"c{min(n, 5)}") for n in range(20)], "culture")
     assert [(line.name, line.n) for line in cut] == [("c5", 15), ("c0", 1), ("4 smaller ones", 4)]
     assert cut[0].score_interval is None, "all alike"
@@ -236,9 +231,8 @@ def test_a_finished_file_is_taken_as_it_is_and_grows_with_its_rows(tmp_path, cap
     assert (nobody.given, to.read_bytes()) == ([], written)
     assert "has all 3 rows already; nothing is asked; delete it" in capsys.readouterr().err
     first, *others = result_files.read(to)
-    result_files.write(
-        tmp_path / "b.jsonl", [replace(first, score=None, certainty=None, report=None, failure="truncated"), *others]
-    )
+    lost = replace(first, score=None, certainty=None, report=None, failure="truncated")
+    result_files.write(tmp_path / "b.jsonl", [lost, *others])
     list(files.results(nobody, file_of(tmp_path, 3), 3, tmp_path / "b.jsonl"))
     assert "asked; 1 failed rows are not asked again, but with --overwrite; delete it" in capsys.readouterr().err
     path.write_bytes(path.read_bytes() + b'{"instruction": "A?", "output": "y"}\n')
@@ -274,9 +268,7 @@ def test_another_column_of_ids_asks_for_nothing(tmp_path, name):
         (table,) = [record for number, record in row_files.rows(to) if number == 2]
         assert (table["row_id"], table["score"], json.loads(table["columns"])["score"]) == ("1", "0.5", 1), "its own"
     judge, own = Judge(), rows.RowFile(path, EXCAM, {"id": "key"})
-    results = [
-        result if at else replace(result, score=None, failure="empty", report=None) for at, result in enumerate(again)
-    ]
+    results = [row if at else replace(row, score=None, failure="empty", report=None) for at, row in enumerate(again)]
     result_files.write(to, results)
     assert list(files.results(judge, own, 5, to)) == results, "a failure of the judge is kept"
     list(files.results(judge, own, 5, to, overwrite=True))
@@ -309,7 +301,5 @@ def test_a_verdict_is_said_of_a_probability_or_several_judgements():
 
 
 def test_a_workbook_ends_with_its_last_filled_line(monkeypatch):
-    monkeypatch.setattr(
-        "excam.core.tables.read_sheet", lambda path, sheet: [["", ""], ["a", "b"], ["1", "2"], ["", ""]]
-    )
+    monkeypatch.setattr("excam.core.tables.read_sheet", lambda *_: [["", ""], ["a", "b"], ["1", "2"], ["", ""]])
     assert list(row_files._workbook("x.xlsx", SimpleNamespace(sheets=["s"]))) == [(1, {"a": "1", "b": "2"})]
