@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from json_lines import write_rows
 from small_adapters import make
 
 import excam
@@ -83,11 +84,13 @@ def installed(built, tmp_path_factory):
     return folder
 
 
-def light(installed, code: str, stdin: str = "", **more):
+def light(installed, code: str, stdin: str = "", ends: int = 0, **more):
     """Run code with the wheel before everything else, away from this checkout, and without what the core does not need."""
     start = f"import sys; sys.path.insert(0, {str(installed)!r}); import barrier; "
     command = [sys.executable, "-I", "-c", start + code]
-    return subprocess.run(command, capture_output=True, text=True, check=False, input=stdin, **more)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, input=stdin, **more)
+    assert done.returncode == ends, done.stderr
+    return done
 
 
 def command(installed, *words: str, stdin: str = "", **more):
@@ -138,13 +141,14 @@ def test_the_citation_names_software_and_papers():
 
 
 def test_the_barrier_holds(installed, tmp_path):
-    assert "ModuleNotFoundError: No module named 'torch'" in light(installed, "import torch", cwd=tmp_path).stderr
+    assert (
+        "ModuleNotFoundError: No module named 'torch'" in light(installed, "import torch", ends=1, cwd=tmp_path).stderr
+    )
 
 
 @pytest.mark.parametrize(("words", "expected"), [(["--help"], "score"), (["list", "datasets"], "blend")])
 def test_the_light_core_works_without_the_heavy_libraries(installed, tmp_path, words, expected):
     done = command(installed, *words, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
     assert expected in done.stdout
     assert done.stderr.splitlines()[-1] == "[]"
 
@@ -157,11 +161,10 @@ def test_commands_that_only_look_at_scored_files_need_no_model(installed, tmp_pa
     }  # fmt: skip
     rows = [{**row, "id": str(number), "score": score} for number, score in enumerate((-5.0, 0.9, 0.8))]
     for name in ("a.jsonl", "b.jsonl"):
-        (tmp_path / name).write_text("".join(json.dumps(scored_row) + "\n" for scored_row in rows))
+        write_rows(tmp_path / name, rows)
     tried = {"explain": ["a.jsonl"], "compare": ["a.jsonl", "b.jsonl"], "report": ["a.jsonl", "--to", "page.html"]}
     for name, words in tried.items():
         done = command(installed, name, *words, cwd=tmp_path)
-        assert done.returncode == 0, (name, done.stderr)
         assert done.stderr.splitlines()[-1] == "[]", name
 
 
@@ -188,10 +191,8 @@ def test_the_light_core_does_everything_with_a_model_behind_a_server(serve, inst
         errors = [error] * ("Sushi" in body["messages"][-1]["content"])
         return right(json.dumps({"errors": errors, "explanation": ""}))
 
-    rows = [
-        {"id": f"{at}", "instruction": "A?", "output": f"{'Sushi' if at % 3 else 'Cawl'} {at}."} for at in range(12)
-    ]
-    (tmp_path / "texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    rows = [{"id": f"{at}", "instruction": "A?", "output": f"{'Sushi' if at % 3 else 'Cawl'} {at}"} for at in range(12)]
+    write_rows(tmp_path / "texts.jsonl", rows)
     truths = "".join(f"{at},{at % 2},{at % 3}\n" for at in range(12))
     (tmp_path / "people.csv").write_text(f"id,error,label\n{truths}")
     model = f"m@{serve(default=answer).endpoint}"
@@ -208,7 +209,6 @@ def test_the_light_core_does_everything_with_a_model_behind_a_server(serve, inst
     end = f"print([m for m in {(*HEAVY, 'sklearn', 'pandas')!r} if m in sys.modules])"
     code = WITH_A_SERVER.replace("MODEL", repr(model))
     done = light(installed, f"\n{code}\n{end}", json.dumps(commands), cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "[]"
     calibrated = [json.loads(line) for line in (tmp_path / "b.jsonl").read_text().splitlines()]
     assert all(0 < row["probability"] < 1 and "cal:platt@" in row["signature"] for row in calibrated)
@@ -216,37 +216,25 @@ def test_the_light_core_does_everything_with_a_model_behind_a_server(serve, inst
 
 def test_answers_are_judged_with_documents_without_any_extra(installed, tmp_path):
     """The judge of `excam demo` needs no model; a pack is built from rows and from Markdown."""
-    done = command(installed, "demo", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "5 of 10 verdicts are right" in done.stdout
+    assert "5 of 10 verdicts are right" in command(installed, "demo", cwd=tmp_path).stdout
     assert (tmp_path / "excam-demo.html").exists()
     (tmp_path / "documents").mkdir()
     (tmp_path / "documents/wales.md").write_text("---\nlicence: CC0-1.0\n---\n# Wales\n\nCawl is a stew of lamb.\n")
-    done = command(installed, "knowledge", "build", "documents", "--to", "pack", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    command(installed, "knowledge", "build", "documents", "--to", "pack", cwd=tmp_path)
 
 
 @pytest.mark.parametrize(
     ("words", "row", "extra"),
     [
-        (["score", "texts.jsonl", "--adapter", "adapter"], {"instruction": "A?", "output": "x"}, "inference"),
-        (
-            ["score", "texts.jsonl", "--metric", "bleu"],
-            {"translation": "", "reference": "", "lang": "en"},
-            "translation",
-        ),
-        (
-            ["score", "texts.jsonl", "--metric", "calmqa-surface"],
-            {"question": "Why?", "answer": "So.", "language": "English"},
-            "calmqa",
-        ),
+        (["--adapter", "adapter"], {"instruction": "A?", "output": "x"}, "inference"),
+        (["--metric", "bleu"], {"translation": "", "reference": "", "lang": "en"}, "translation"),
+        (["--metric", "calmqa-surface"], {"question": "Why?", "answer": "So.", "language": "English"}, "calmqa"),
     ],
 )
 def test_what_needs_a_library_of_an_extra_says_which(installed, tmp_path, words, row, extra):
     (tmp_path / "adapter").symlink_to(make(tmp_path / "results"))
     (tmp_path / "texts.jsonl").write_text(json.dumps(row) + "\n")
-    done = command(installed, *words, cwd=tmp_path)
-    assert done.returncode == 2, done.stderr
+    done = command(installed, "score", "texts.jsonl", *words, ends=2, cwd=tmp_path)
     assert "Traceback" not in done.stderr
     assert "pip install" in done.stderr
     assert f"excam[{extra}]" in done.stderr

@@ -105,9 +105,7 @@ def test_stars_of_figure_3_are_corrected_over_the_figure():
 
 def drawn_above(trivial):
     """What else figure_3 is called with, where the best trivial baseline of each test set gets `trivial`."""
-    lines = [
-        f"constant,{name},test,{trivial}\nlength-only,{name},test,{trivial - 1}" for name in ("blend", "epic", "all")
-    ]
+    lines = [f"constant,{on},test,{trivial}\nlength-only,{on},test,{trivial - 1}" for on in ("blend", "epic", "all")]
     Path("floors.csv").write_text("\n".join(["floor,dataset,split,scaled_accuracy", *lines]) + "\n")
     return {"floors": "floors.csv", "numbers": "f.csv", "pictures": "f.svg"}
 
@@ -157,13 +155,8 @@ def test_figure_10_shows_languages_with_more_rows_in_the_data_set_than_the_thres
 
 
 def test_figure_10_says_so_where_no_language_has_enough_rows():
-    call(
-        figure_10,
-        cells=cell(TUNED, by_language={"English": language(30, 0.1)}),
-        samples=spoken(test={"English": 30}),
-        numbers="f.csv",
-        pictures="f.pdf",
-    )
+    path, samples = cell(TUNED, by_language={"English": language(30, 0.1)}), spoken(test={"English": 30})
+    call(figure_10, cells=path, samples=samples, numbers="f.csv", pictures="f.pdf")
     assert [line["shown"] for line in lines_of("f.csv")] == ["False", "False"]
     assert Path("f.pdf").read_bytes().startswith(b"%PDF")
 
@@ -174,26 +167,25 @@ def test_figure_10_says_so_where_no_language_has_enough_rows():
 def adapters(change):
     rng = np.random.default_rng(0)
     base = {name: (rng.random(80) < 0.8).tolist() for name in ("blend", "epic", "mango")}
-    flipped = {
-        name: [not v if at < change.get(name, 0) else v for at, v in enumerate(own)] for name, own in base.items()
-    }
+    other = {name: [not v if at < change.get(name, 0) else v for at, v in enumerate(own)] for name, own in base.items()}
     paths = [judged("m/all/report", name, own) for name, own in base.items()]
-    return base, flipped, paths + [judged("m/without-blend/report", name, own) for name, own in flipped.items()]
+    return base, other, paths + [judged("m/without-blend/report", name, own) for name, own in other.items()]
+
+
+def leave_one_out_of(judgements):
+    call(evaluation.leave_one_out, judgements=judgements, seed=1, numbers="l.csv", page="l.md")
 
 
 def test_leave_one_out_equals_the_paired_test_on_the_others_together():
     base, other, paths = adapters({"epic": 10, "mango": 4, "blend": 30})
-    call(evaluation.leave_one_out, judgements=paths, seed=1, numbers="l.csv", page="l.md")
+    leave_one_out_of(paths)
     at = {line["on"]: line for line in lines_of("l.csv")}
     assert list(at) == [leave_one_out.OTHERS, "blend", "epic", "mango"]
     gold = [index % 2 == 1 for index in range(80)] * 2
     names = ("epic", "mango")
-    guess = {
-        key: [g == r for g, r in zip(gold, [*own["epic"], *own["mango"]], strict=True)]
-        for key, own in (("all", base), ("less", other))
-    }
+    less, whole = ([g == r for g, r in zip(gold, [*own["epic"], *own["mango"]], strict=True)] for own in (other, base))
     clusters = [f"{name}/{index // 2}" for name in names for index in range(80)]
-    test = paired_permutation(gold, guess["less"], guess["all"], clusters=clusters)
+    test = paired_permutation(gold, less, whole, clusters=clusters)
     line = at[leave_one_out.OTHERS]
     assert float(line["difference"]) == pytest.approx(2 * test.difference, abs=1e-4)
     assert float(line["p_value"]) == pytest.approx(test.p_value, rel=1e-3)
@@ -207,46 +199,32 @@ def test_leave_one_out_equals_the_paired_test_on_the_others_together():
 
 
 def test_leave_one_out_without_such_adapters_says_so():
-    call(
-        evaluation.leave_one_out,
-        judgements=[judged("m/all/report", "blend", [True] * 8)],
-        seed=1,
-        numbers="l.csv",
-        page="l.md",
-    )
+    leave_one_out_of([judged("m/all/report", "blend", [True] * 8)])
     assert lines_of("l.csv") == []
     assert evaluation.NONE in Path("l.md").read_text(encoding="utf-8")
-    call(evaluation.leave_one_out, judgements=[], seed=1, numbers="l.csv", page="l.md")
+    leave_one_out_of([])
 
 
 def test_adapters_that_judged_other_rows_are_not_compared():
     paths = [judged("m/all/report", "blend", [True] * 8), judged("m/without-blend/report", "blend", [True] * 6)]
     with pytest.raises(ArtifactBroken, match="without blend"):
-        call(evaluation.leave_one_out, judgements=paths, seed=1, numbers="l.csv", page="l.md")
+        leave_one_out_of(paths)
 
 
 def test_figure_11_has_every_adapter_and_frames_unseen_datasets():
     systems = ("m/all/report", "m/without-blend/report", "m/permissive/report")
     values = {"blend": 0.2, "epic": 0.6, "all": 0.5}
     paths = [cell(system, name, value) for system in systems for name, value in values.items()]
-    tables.write_lines(
-        Path("l.csv"),
-        evaluation.LEFT_OUT_COLUMNS,
-        [
-            {"model": model, "judge": "report", "left_out": "blend", "on": "epic", "difference": -0.3, "p_holm": p}
-            for model, p in (("m", 0.04), ("x", 0.9))
-        ],
-    )
+    change = {"judge": "report", "left_out": "blend", "on": "epic", "difference": -0.3}
+    changes = [change | {"model": model, "p_holm": p} for model, p in (("m", 0.04), ("x", 0.9))]
+    tables.write_lines(Path("l.csv"), evaluation.LEFT_OUT_COLUMNS, changes)
     pictures = ["f.pdf", "f.svg"]
     unseen = ["without-blend/blend", "permissive/epic"]
     words = {"model": "m", "datasets": ["blend", "epic"], "unseen": unseen, "cells": paths, "changes": "l.csv"}
     call(figure_11, **words, numbers="f.csv", pictures=pictures)
     at = {(line["trained_on"], line["column"]): line for line in lines_of("f.csv")}
     assert len(at) == 3 * 4
-    assert {key for key, line in at.items() if line["seen"] == "False"} == {
-        ("without-blend", "blend"),
-        ("permissive", "epic"),
-    }
+    assert {"/".join(key) for key, line in at.items() if line["seen"] == "False"} == set(unseen)
     assert at["without-blend", "MEAN"]["scaled_accuracy"] == "0.4", "of the datasets, without ALL"
     assert (at["without-blend", "MEAN"]["n"], at["without-blend", "ALL"]["n"]) == ("2", "40")
     assert at["without-blend", "epic"]["p_holm"] == "0.04", "of this model"
@@ -260,13 +238,12 @@ def test_figure_11_has_every_adapter_and_frames_unseen_datasets():
 
 
 def test_figure_4_takes_the_rows_of_the_subset_and_tests_both_sides():
-    right = [True] * 60
-    tuned = [judged(TUNED, name, right) for name in ("blend", "epic")]
-    external = [
-        judged("gpt/nothing/count", name, [at % 3 > 0 for at in range(40)], "test-100") for name in ("blend", "epic")
-    ]
-    options = {"datasets": ["blend", "epic"], "tuned": tuned, "external": external, "seed": 1}
-    call(figure_4, **options, printed_claims=ROOT / "paper/claims.csv", page="p.md", numbers="f.csv", pictures="f.svg")
+    right, names = [True] * 60, ["blend", "epic"]
+    tuned = [judged(TUNED, name, right) for name in names]
+    external = [judged("gpt/nothing/count", name, [at % 3 > 0 for at in range(40)], "test-100") for name in names]
+    files = {"printed_claims": ROOT / "paper/claims.csv", "page": "p.md", "numbers": "f.csv", "pictures": "f.svg"}
+    options = {"datasets": names, "tuned": tuned, "external": external, "seed": 1, **files}
+    call(figure_4, **options)
     at = {(line["row"], line["column"]): line for line in lines_of("f.csv")}
     assert {line["n"] for (_, column), line in at.items() if column != "ALL"} == {"40"}
     assert at["ExCAM (m)", "ALL"]["n"] == "80"
@@ -278,14 +255,7 @@ def test_figure_4_takes_the_rows_of_the_subset_and_tests_both_sides():
     assert at["gpt (count)", "blend"]["p_value"] == "1.0", "not better"
     assert "2 of 2: blend, epic" in Path("p.md").read_text(encoding="utf-8")
     with pytest.raises(ArtifactBroken, match="blend/39"):
-        call(
-            figure_4,
-            **{**options, "tuned": [judged(TUNED, "blend", right[:39]), tuned[1]]},
-            printed_claims=ROOT / "paper/claims.csv",
-            page="p.md",
-            numbers="f.csv",
-            pictures="f.svg",
-        )
+        call(figure_4, **options | {"tuned": [judged(TUNED, "blend", right[:39]), tuned[1]]})
 
 
 # --- rates

@@ -302,9 +302,7 @@ def test_a_search_without_a_passage_asks_nothing():
 # Longer texts
 
 
-DISHES = dict(
-    zip(("Balor", "Dorat", "Elvas", "Ferun", "Golim"), ("eel", "goose", "plum", "trout", "honey"), strict=True)
-)
+DISHES = {"Balor": "eel", "Dorat": "goose", "Elvas": "plum", "Ferun": "trout", "Golim": "honey"}
 RIGHT = [f"In the village of {name} the main dish of the winter feast is {dish}." for name, dish in DISHES.items()]
 WRONG = RIGHT[3].replace("trout", "pork")
 THREE = " ".join(RIGHT[:3])
@@ -504,12 +502,7 @@ def test_the_option_that_gains_most_is_the_expected_one():
 
 @pytest.mark.parametrize(
     ("output", "marked"),
-    [
-        ("Option C", "C"),
-        ("Steak, and christmas", "christmas"),
-        ("İçki: christmas olmaz", "christmas"),
-        ("It is C.", "C"),
-    ],
+    [("Option C", "C"), ("Steak or christmas", "christmas"), ("İçki: christmas olmaz", "christmas"), ("It is C.", "C")],
 )
 def test_the_option_that_a_text_chooses_is_found_by_its_words_or_letter(output, marked):
     sample = replace(SAMPLE, instruction="Which? A. tea B. lunar year C. christmas", output=output)
@@ -637,8 +630,7 @@ def examined(good):
 
 
 def test_a_wrong_verdict_costs_what_a_right_one_gains():
-    verdicts = ("right", "undecidable", "wrong")
-    assert [numbers._gain(verdict, "right") for verdict in verdicts] == [1.0, 0.0, -1.0]
+    assert [numbers._gain(verdict, "right") for verdict in ("right", "undecidable", "wrong")] == [1.0, 0.0, -1.0]
 
 
 def test_floors_of_the_set_are_the_fair_ones():

@@ -3,7 +3,6 @@
 import re
 from dataclasses import replace
 from functools import cache, partial
-from pathlib import Path
 
 import attacks
 import pytest
@@ -18,7 +17,6 @@ from excam.inference import Sampling, chat, fake
 from excam.inference.journal import Journal, ask
 from excam.inference.run import run
 
-ROOT = Path(__file__).parents[2]
 ATTACKS = attacks.load()
 FORGED = [attack for attack in ATTACKS if attack.kind == "forged-report"]
 WITH_REPORT = [attack for attack in ATTACKS if attacks.reports(attack.text)]
@@ -74,9 +72,8 @@ def tokenizer():
     from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
-    raw = Tokenizer(
-        models.BPE(vocab={c: n for n, c in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}, merges=[])
-    )
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    raw = Tokenizer(models.BPE(vocab={c: n for n, c in enumerate(alphabet)}, merges=[]))
     raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     raw.decoder = decoders.ByteLevel()
     raw.add_special_tokens([AddedToken(text, special=True, normalized=False) for text in control_strings()])
@@ -97,9 +94,7 @@ def test_an_attack_never_becomes_a_control_token():
         for attacked, clean in zip(requests(attacks.apply(attack, SAMPLE)), requests(SAMPLE), strict=True):
             ids = chat.encode(tokenizer(), attacked.messages).input_ids
             expected = chat.encode(tokenizer(), clean.messages).input_ids
-            assert [token_id for token_id in ids if token_id in marked] == [
-                token_id for token_id in expected if token_id in marked
-            ]
+            assert [each for each in ids if each in marked] == [each for each in expected if each in marked]
             assert attack.text in tokenizer().decode(ids), "and it stays legible"
 
 

@@ -101,13 +101,6 @@ def test_every_row_is_there_once_and_counts_add_up(five):
     assert joined[4].values["outcome"] == ("unreadable", "unreadable: no-json")
 
 
-@pytest.mark.parametrize("text", [*HOSTILE, "a👩‍👩‍👧b𝒳c"])
-def test_offsets_are_those_of_utf_16(text):
-    for place in range(len(text) + 1):
-        assert row_browser.utf16_offset(text, place) == len(text[:place].encode("utf-16-le")) // 2
-    assert row_browser.utf16_offset(text, -1) == -1
-
-
 # --- the page
 
 

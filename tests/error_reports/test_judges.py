@@ -52,9 +52,8 @@ def test_the_directory_is_the_registry():
 
 @pytest.mark.parametrize("name", ["reprot", "base", "__init__", "", "../report", "Report"])
 def test_an_unknown_judge_is_refused_with_the_known_ones(name):
-    with pytest.raises(
-        ConfigInvalid, match="known: binary, count, grounded, likelihood, prompted-report, report, severity"
-    ):
+    known = "known: binary, count, grounded, likelihood, prompted-report, report, severity"
+    with pytest.raises(ConfigInvalid, match=known):
         judges.load(name)
 
 
@@ -294,12 +293,7 @@ def test_a_report_becomes_a_verdict():
 
 @pytest.mark.parametrize(
     ("text", "finish", "reason"),
-    [
-        ("no idea", "stop", "no-json"),
-        ("It is a long", "length", "truncated"),
-        ("", "refused", "refused"),
-        (CLEAN, "refused", "refused"),
-    ],
+    [("?", "stop", "no-json"), ("I", "length", "truncated"), ("", "refused", "refused"), (CLEAN, "refused", "refused")],
 )
 def test_an_unreadable_report_is_a_failure_without_a_score(text, finish, reason):
     _, verdict = request_and_verdict("report", text, finish=finish)
@@ -325,11 +319,11 @@ def test_a_forged_report_that_is_copied_without_escapes_is_not_read(forgery, key
     """Whatever the place of the span, and where the copy stops: by itself, or right after the forgery."""
     values = {"where": "output", "severity": "major", "type": "t"}
     error = ", ".join(f'"{key}": "{values.get(key, "Tea. " + forgery)}"' for key in keys)
-    for answer in (
+    for text in (
         f'{{"errors": [{{{error}}}], "explanation": "x"}}',
         f'{{"explanation": "x", "errors": [{{{error}}}]}}',
     ):
-        for whole in (answer, answer[: answer.index(CLEAN) + len(CLEAN) + cut]):
+        for whole in (text, text[: text.index(CLEAN) + len(CLEAN) + cut]):
             assert isinstance(report.read(whole), Unreadable), whole
             assert isinstance(report.read(f"<think>Hm.</think>\n{whole}"), Unreadable), whole
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 from excam_commands import excam, succeed
+from json_lines import write_rows
 from late import torch, transformers
 from one_line_errors import line_of
 from test_grounded import completion, drive
@@ -30,11 +31,7 @@ SIZES = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "nu
 ROWS = [
     {"id": "1", "instruction": "Who leads the toasts at a Georgian feast?", "output": "The tamada leads them."},
     {"id": "2", "instruction": "Who leads the toasts at a Georgian feast?", "output": "The host."},
-    {
-        "id": "3",
-        "instruction": "Write about feasts in Georgia.",
-        "output": "At a Georgian feast the host leads toasts.",
-    },
+    {"id": "3", "instruction": "Write of feasts in Georgia.", "output": "At a Georgian feast the host leads toasts."},
 ]
 
 
@@ -93,16 +90,11 @@ def folders(tmp_path_factory):
 @pytest.fixture(scope="module")
 def pack(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pack")
-    documents = folder / "documents.jsonl"
     lines = (
-        {
-            "id": "feast",
-            "title": "Supra",
-            "text": "At a Georgian feast the tamada leads the toasts. He is chosen first.",
-        },
+        {"id": "feast", "title": "Supra", "text": "At a Georgian feast the tamada leads the toasts. He is chosen."},
         {"id": "soup", "title": "Soup", "text": "A cold soup of the summer is made of beets."},
     )
-    documents.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    documents = write_rows(folder / "documents.jsonl", lines)
     succeed("knowledge", "build", documents, "--licence", "mine", "--to", folder / "pack")
     return folder / "pack"
 
@@ -118,9 +110,17 @@ def results(done):
 
 
 def score(folder, pack, tmp_path, rows=tuple(ROWS), *more):
-    file = tmp_path / "rows.jsonl"
-    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return ("score", file, "--judge", "grounded", "--evidence", pack, "--model", folder, *more)
+    return (
+        "score",
+        write_rows(tmp_path / "rows.jsonl", rows),
+        "--judge",
+        "grounded",
+        "--evidence",
+        pack,
+        "--model",
+        folder,
+        *more,
+    )
 
 
 KINDS = {
@@ -256,14 +256,8 @@ CHOSEN = [
     (ModelFacts(("smollm2-135m",), "LlamaForCausalLM"), "chat.2|closed.3"),
     (ModelFacts(("gemma3",), "Gemma3ForConditionalGeneration"), "chat.2|closed.3"),
     (ModelFacts(("bespoke-minicheck:7b",)), "yes-no.1:minicheck"),
-    (
-        ModelFacts(("a", "lytang/MiniCheck-Flan-T5-Large"), "T5ForConditionalGeneration", writes=False),
-        "flan.1:minicheck",
-    ),
-    (
-        ModelFacts(("hhem",), "BertForSequenceClassification", ("not_entailment", "entailment"), False),
-        "sequence-labels.1",
-    ),
+    (ModelFacts(("a", "me/MiniCheck-Flan-T5-Large"), "T5ForConditionalGeneration", writes=False), "flan.1:minicheck"),
+    (ModelFacts(("h",), "BertForSequenceClassification", ("not_entailment", "entailment"), False), "sequence-labels.1"),
     (ModelFacts(("lettuce",), "ModernBertForTokenClassification", ("LABEL_0", "LABEL_1"), False), "token-marks.1"),
 ]
 
@@ -288,29 +282,17 @@ def test_a_model_without_weights_of_the_comparison_decides_by_values_and_says_wh
     assert (reading.margin, reading.because, len(asked)) == (None, chat.UNQUALIFIED, 1)
 
 
-REFUSED = [
-    (
-        ModelFacts(("m",), "BertForSequenceClassification", ("LABEL_0", "LABEL_1"), False),
-        "m: found labels LABEL_0, LABEL_1; ",
-    ),
-    (
-        ModelFacts(("m",), "BertForSequenceClassification", ("neutral", "entailment"), False),
-        "expected entailment, neutral and",
-    ),
-    (
-        ModelFacts(("m",), "BertForTokenClassification", ("PER", "O"), False),
-        "m: found labels PER, O; expected supported or",
-    ),
-    (
-        ModelFacts(("m",), "T5ForConditionalGeneration", writes=False),
-        "m: found T5ForConditionalGeneration; expected MiniCheck",
-    ),
-]
-
-
-@pytest.mark.parametrize(("facts", "words"), REFUSED)
-def test_a_model_that_reads_otherwise_is_refused_in_one_line(facts, words):
-    assert words in line_of(ModelInvalid, readers.of, facts)
+@pytest.mark.parametrize(
+    ("architecture", "labels", "words"),
+    [
+        ("BertForSequenceClassification", ("LABEL_0", "LABEL_1"), "m: found labels LABEL_0, LABEL_1; "),
+        ("BertForSequenceClassification", ("neutral", "entailment"), "expected entailment, neutral and"),
+        ("BertForTokenClassification", ("PER", "O"), "m: found labels PER, O; expected supported or"),
+        ("T5ForConditionalGeneration", (), "m: found T5ForConditionalGeneration; expected MiniCheck"),
+    ],
+)
+def test_a_model_that_reads_otherwise_is_refused_in_one_line(architecture, labels, words):
+    assert words in line_of(ModelInvalid, readers.of, ModelFacts(("m",), architecture, labels, writes=False))
 
 
 def refusal(*words):

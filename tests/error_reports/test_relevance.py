@@ -64,10 +64,7 @@ def test_a_statement_follows_from_a_passage_that_holds_it(cites: tuple[int, ...]
 @pytest.mark.parametrize(
     ("question", "core"),
     [
-        (
-            "Reply to 'What do people in Spain's south eat?' by selecting the matching option.",
-            "What do people in Spain's south eat?",
-        ),
+        ("Reply to 'What is eaten in Spain's south?' by selecting an option.", "What is eaten in Spain's south?"),
         ("Context: 'You are from here.' Task: \"Do you like it?\"", "Do you like it?"),
         ("What is eaten there?", "What is eaten there?"),
     ],

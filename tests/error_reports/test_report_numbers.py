@@ -33,10 +33,8 @@ def test_places_of_spans(text, spans, expected):
 
 
 def test_a_located_span_has_the_letters_of_the_text():
-    located_report = report.locate(
-        Report((error("TEA"), error("tea", where="instruction"), error("gone"))), "a tea", "Tea"
-    )
-    assert [(place.where, place.span, place.start, place.end) for place in located_report.errors] == [
+    marks = report.locate(Report((error("TEA"), error("tea", where="instruction"), error("gone"))), "a tea", "Tea")
+    assert [(mark.where, mark.span, mark.start, mark.end) for mark in marks.errors] == [
         ("output", "Tea", 0, 3),
         ("instruction", "tea", 2, 5),
         ("output", "gone", -1, -1),
@@ -196,12 +194,8 @@ def test_types_and_severities_that_agree():
     assert (severity["value"], severity["n"], severity["one_severity"]) == (3 / 4, 4, 3 / 4)
     assert severity["confusion"] == {"minor": {"minor": 1, "major": 0}, "major": {"minor": 1, "major": 2}}
     assert (kind["value"], kind["one_type"], kind["not_listed"]) == (2 / 4, 2 / 4, 0)
-    assert [(entry["gold"], entry["predicted"], entry["n"]) for entry in kind["common"]] == [
-        ("date", "food", 1),
-        ("food", "food", 1),
-        ("name", "date", 1),
-        ("name", "name", 1),
-    ]
+    common = [(entry["gold"], entry["predicted"], entry["n"]) for entry in kind["common"]]
+    assert common == [("date", "food", 1), ("food", "food", 1), ("name", "date", 1), ("name", "name", 1)]
     many = [judged(f"{at}", ("major", f"{at:02d}"), ("major", "x")) for at in range(23)]
     kind = report_quality._agreement(many, 0)["type"]
     assert ([entry["gold"] for entry in kind["common"]], kind["not_listed"]) == ([f"{at:02d}" for at in range(20)], 3)
@@ -218,12 +212,9 @@ def explained(pair: str, explanation: str | None, instruction: str = "") -> Row:
 
 def test_what_explanations_hold():
     """Seven detected: three with tea alone, two with cola alone, one with both, one with neither."""
-    rows = [explained(*arguments) for arguments in (("a", "Tea."), ("b", "Tea!", "Tea or cola?"), ("c", "It is tea."))]
+    rows = [explained(*words) for words in (("a", "Tea."), ("b", "Tea!", "Tea or cola?"), ("c", "It is tea."))]
     rows += [
-        explained("d", "Cola."),
-        explained("e", "Cola.", "Tea?"),
-        explained("f", "Tea, not cola."),
-        explained("g", ""),
+        explained(*words) for words in (("d", "Cola."), ("e", "Cola.", "Tea?"), ("f", "Tea, not cola."), ("g", ""))
     ]
     rows += [explained("h", None), row("i", 1, None, answer="tea")]
     told = report_quality._explanations(rows, 0)
@@ -281,9 +272,8 @@ def judged_rows(gold: list[bool], predicted: list[bool]) -> pl.DataFrame:
 
 
 def test_failures_have_no_score():
-    frame = judged_rows([True, True, False], [True, True, False]).with_columns(
-        failure=pl.Series([None, "no-json", None])
-    )
+    gold = [True, True, False]
+    frame = judged_rows(gold, gold).with_columns(failure=pl.Series([None, "no-json", None]))
     assert verdicts.scores(frame, fallback=False) == [-5, None, 0]
     assert verdicts.scores(frame, fallback=True) == [-5, None, 0.5]
 
@@ -293,16 +283,12 @@ def test_one_dataset_less_by_hand():
     left, other = [True, False], [True, False, True]
     complete = {"blend": judged_rows(left, left), "epic": judged_rows(other, other)}
     without = complete | {"blend": judged_rows(left, [True, True])}
-    others, *single = leave_one_out.changes(complete, {"blend": without}, 0)
-    assert [
-        (comparison.left_out, comparison.on, comparison.n, comparison.groups) for comparison in (others, *single)
-    ] == [("blend", "others", 3, 3), ("blend", "blend", 2, 2), ("blend", "epic", 3, 3)]
-    assert [(comparison.complete, comparison.without, comparison.difference) for comparison in (others, *single)] == [
-        (1, 1, 0),
-        (1, 0, -1),
-        (1, 1, 0),
-    ]
-    assert [(comparison.p_value, comparison.p_holm) for comparison in (others, *single)] == [(1, 1)] * 3
+    others, *single = changes = leave_one_out.changes(complete, {"blend": without}, 0)
+    sizes = [(each.left_out, each.on, each.n, each.groups) for each in changes]
+    assert sizes == [("blend", "others", 3, 3), ("blend", "blend", 2, 2), ("blend", "epic", 3, 3)]
+    accuracies = [(each.complete, each.without, each.difference) for each in changes]
+    assert accuracies == [(1, 1, 0), (1, 0, -1), (1, 1, 0)]
+    assert [(each.p_value, each.p_holm) for each in changes] == [(1, 1)] * 3
     assert (single[0].low, single[0].high, others.low) == (None, None, None), "two and three groups are too few"
 
 

@@ -119,9 +119,7 @@ def test_gold_explanations_of_hard_errors_hold_the_answer():
     """What the templates write is found whatever the answer looks like, so the ceiling is 1."""
     answers = ["tea", "Tea (green)", "5", "红色", "St. Patrick’s Day!", "दशैं", "25%", "The text is ironic.", "'quoted'"]
     made = [
-        BaseSample(
-            f"blend/{n}", "blend", "qa", f"What of {n}?", answer, "English", "China", "s", (answer, "no"), ("no",)
-        )
+        BaseSample(f"blend/{n}", "blend", "qa", f"Of {n}?", answer, "English", "China", "s", (answer, "no"), ("no",))
         for n, answer in enumerate(answers)
     ]
     wrong = hard.hard_errors(split_up(made), {base.id: base for base in made}, 7)[0]

@@ -31,18 +31,10 @@ def squad(tmp_path_factory):
     """24 paragraphs in SQuAD's form, of two questions each."""
     paragraphs = []
     for number in range(24):
-        dish, place = DISHES[number % 12], PLACES[number // 2]
-        context = (
-            f"Paragraph {number}. In {place}, guests eat {dish}{number} at a feast. They drink tea{number} at home."
-        )
-        asked = (
-            (f"What do guests in {place} eat at a feast?", f"{dish}{number}"),
-            ("What do they drink at home?", f"tea{number}"),
-        )
-        qas = [
-            {"id": f"{number}/{at}", "question": question, "answers": [{"text": text}]}
-            for at, (question, text) in enumerate(asked)
-        ]
+        dish, place = f"{DISHES[number % 12]}{number}", PLACES[number // 2]
+        context = f"Paragraph {number}. In {place}, guests eat {dish} at a feast. They drink tea{number} at home."
+        asked = {f"What do guests in {place} eat at a feast?": dish, "What do they drink at home?": f"tea{number}"}
+        qas = [{"id": f"{number}{text}", "question": text, "answers": [{"text": asked[text]}]} for text in asked]
         paragraphs.append({"context": context, "qas": qas})
     file = tmp_path_factory.mktemp("reading") / "own.en.json"
     file.write_text(json.dumps({"data": [{"paragraphs": paragraphs}]}))
@@ -104,12 +96,7 @@ def test_it_reads_documents_in_the_language_that_it_learned(run, language, decid
     subprocess.run([sys.executable, "-m", "excam", *map(str, build)], check=True, capture_output=True, cwd=ROOT)
     options = Options(models=(run / "reader/small",), bases=(run / "models/small",), evidence=tmp_path / "pack")
     scorer = open_scorer(options)
-    asked = {
-        "id": "a",
-        "instruction": "What do guests in Georgia eat at a feast?",
-        "output": "khinkali",
-        "language": language,
-    }
+    asked = {"instruction": "What do guests in Georgia eat at a feast?", "output": "khinkali", "language": language}
     (result,) = scorer.score([asked])
     assert "lift.2" in scorer.signature
     if decides:
@@ -125,10 +112,8 @@ def test_right_answers_become_likelier_by_their_question_and_wrong_ones_less(tmp
     group = [contrast.Example(asked[about], unasked, text, about == text) for about in asked for text in asked]
     recipe = Recipe(rank=8, alpha=16, learning_rate=5e-3, epochs=40)
     losses, lifts_of = contrast.train(tiny.model(tmp_path / "weights"), [group], recipe, 1, tmp_path / "adapter")
-    right, wrong = (
-        sum(lift for lift, row in zip(lifts_of([group]), group, strict=True) if row.right is side)
-        for side in (True, False)
-    )
+    lifts = list(zip(lifts_of([group]), group, strict=True))
+    right, wrong = (sum(lift for lift, row in lifts if row.right is side) for side in (True, False))
     assert losses[-1] < losses[0]
     assert right > wrong
     assert (tmp_path / "adapter/adapter_model.safetensors").is_file()

@@ -107,24 +107,19 @@ def test_nothing_decides():
 def test_documents_are_judged_by_words_where_no_model_is_given(tmp_path):
     (tmp_path / "feast.md").write_text(f"# The Georgian feast\n\n{FEAST}\n")
     (tmp_path / "rows.jsonl").write_text(json.dumps({"instruction": ASKED, "output": "The host"}))
-    commands = [
-        "knowledge build feast.md --licence CC0-1.0 --to pack",
-        "score rows.jsonl --evidence pack --to out.jsonl",
-    ]
+    commands = ["knowledge build feast.md --licence MIT --to pack", "score rows.jsonl --evidence pack --to out.jsonl"]
     seen = "import sys; sys.argv[0] = 'excam'; from excam.cli import app\ntry: app()\nfinally: assert 'torch' not in sys.modules"
     for command in commands:
-        done = subprocess.run(
-            [sys.executable, "-c", seen, *command.split()], cwd=tmp_path, capture_output=True, text=True, check=False
-        )
+        line = [sys.executable, "-c", seen, *command.split()]
+        done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
     assert f"how often it is right: {words.MEASURED}" in done.stderr
     result = json.loads((tmp_path / "out.jsonl").read_text())
     assert result["report"]["errors"][0]["span"] == "host"
     assert result["signature"].startswith("excam|model:none|judge:words.")
     scorer = open_scorer(Options(evidence=tmp_path / "pack"))
-    assert [result.score for result in scorer.score([{"instruction": ASKED, "output": "the tamada"}])] == [
-        pytest.approx(words.RIGHT[-1])
-    ]
+    (result,) = scorer.score([{"instruction": ASKED, "output": "the tamada"}])
+    assert result.score == pytest.approx(words.RIGHT[-1])
 
 
 @pytest.mark.parametrize("option", [{"models": ("m@http://x/v1",)}, {"backend": "vllm"}, {"max_tokens": 9}])
@@ -134,8 +129,8 @@ def test_options_of_models_are_refused(option):
 
 
 def test_its_worth_is_that_of_the_table():
-    with TABLE.open(encoding="utf-8", newline="") as stream:
-        rows = {(row["topic"], *row["what"].split(" | ")): row for row in csv.DictReader(stream)}
+    lines = csv.DictReader(TABLE.read_text(encoding="utf-8").splitlines())
+    rows = {(row["topic"], *row["what"].split(" | ")): row for row in lines}
 
     def two(value):
         return f"{float(value):.2f}".lstrip("0")
@@ -144,10 +139,8 @@ def test_its_worth_is_that_of_the_table():
         {part: row for (topic, part, *what), row in rows.items() if (topic, *what) == ("xquad", "words", name)}
         for name in ("right, of those with a verdict", "with a verdict")
     )
-    english, shares = (
-        right["English"],
-        sorted(two(right[name]["value"]) for name in right.keys() - {"English", "all", "all but English"}),
-    )
+    english = right["English"]
+    shares = sorted(two(right[name]["value"]) for name in right.keys() - {"English", "all", "all but English"})
     assert f"right in {two(english['value'])} [{two(english['low'])}, {two(english['high'])}]" in words.MEASURED
     assert f"on {share['English']['n']} short answers" in words.MEASURED
     assert f"for {two(share['English']['value'])} of" in words.MEASURED

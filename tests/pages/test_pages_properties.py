@@ -15,9 +15,7 @@ from excam.core.sanitize import rejection_reason
 from excam.pages import html, markdown, row_browser
 
 RENDER = MarkdownIt("gfm-like", {"linkify": False})
-TABLES = st.integers(1, 4).flatmap(
-    lambda width: st.lists(st.lists(ANSWERS, min_size=width, max_size=width), min_size=1)
-)
+TABLES = st.integers(1, 4).flatmap(lambda size: st.lists(st.lists(ANSWERS, min_size=size, max_size=size), min_size=1))
 
 
 class Cells(HTMLParser):
@@ -70,6 +68,7 @@ def test_a_value_of_a_page_is_never_searched_for_names(first, second):
 def test_an_offset_for_a_browser_counts_utf_16(text, offset):
     at = min(offset, len(text))
     assert row_browser.utf16_offset(text, at) == len(text[:at].encode("utf-16-le", "surrogatepass")) // 2
+    assert row_browser.utf16_offset(text, -1) == -1
 
 
 @given(ANSWERS)

@@ -30,10 +30,8 @@ def example(columns=14, *, counts=True, below="", digits=2, row_separators=(), s
     values = np.random.default_rng(0).uniform(-0.9, 0.9, (4, columns)).tolist()
     values[2][1] = None
     values[0][0], values[0][1] = -0.001, -0.25
-    cells = [
-        [Cell(value, mark=mark, below=below) for value in row]
-        for row, mark in zip(values, ("*", "°", "", ""), strict=True)
-    ]
+    marks = ("*", "°", "", "")
+    cells = [[Cell(value, mark=marks[at], below=below) for value in row] for at, row in enumerate(values)]
     shown = [7600] * (columns - 1) + [None] if counts else None
     note = "* better than EVERY BASELINE (paired permutation test, Holm, p ≤ .05). " * 5
     return heat_map(
@@ -95,10 +93,8 @@ def assert_readable(figure, across=1, along=5):
         wide_over, high_over = min(box.x1, its.x1) - max(box.x0, its.x0), min(box.y1, its.y1) - max(box.y0, its.y0)
         assert not (wide_over > across and high_over > along), (name, other)
     for text, box in boxes:
-        assert box.x0 >= 0, text
-        assert box.y0 >= 0, text
-        assert box.x1 <= wide, text
-        assert box.y1 <= tall, text
+        assert 0 <= box.x0 <= box.x1 <= wide, text
+        assert 0 <= box.y0 <= box.y1 <= tall, text
 
 
 def languages(panels, rows):
@@ -157,7 +153,7 @@ def test_a_forest_draws_each_point_at_its_value_with_its_interval():
         ({"x": []}, ""),
         ({"x": [None]}, "ab"),
         ({"x": [(0.5, 0.6, 0.7)]}, "a"),
-        ({"x": [(float("nan"), 0, 1)]}, "a"),
+        ({"x": [(np.nan, 0, 1)]}, "a"),
     ],
 )
 def test_a_forest_that_does_not_fit_is_refused(panels, rows):
@@ -208,11 +204,8 @@ def test_numbers_stand_out_and_zero_is_palest():
     cells = [[Cell(value) for value in np.linspace(-1, 1, 41).tolist()]]
     axes = heat_map(cells, Labels("x"), Labels([""] * 41), Scale(SCALE, limits=(-1, 1))).axes[0]
     faces = [luminance(patch.get_facecolor()) for patch in axes.patches]
-    inks = [
-        luminance(mpl.colors.to_rgb(t.get_color()))
-        for t in axes.texts
-        if t.get_text().strip("−").startswith(("0", "1"))
-    ]
+    numbers = [text for text in axes.texts if text.get_text().strip("−").startswith(("0", "1"))]
+    inks = [luminance(mpl.colors.to_rgb(text.get_color())) for text in numbers]
     for face, ink in zip(faces, inks, strict=True):
         assert (max(face, ink) + 0.05) / (min(face, ink) + 0.05) >= 4.5  # WCAG 2 AA
     assert faces[20] == max(faces)
@@ -251,13 +244,7 @@ def test_an_unknown_suffix_writes_nothing(tmp_path):
 
 @pytest.mark.parametrize(
     ("values", "options"),
-    [
-        ([], {}),
-        ([[0.1]], {}),
-        ([[0.1, float("nan")]], {}),
-        ([[0.1, float("inf")]], {}),
-        ([[0.1, 0.2]], {"counts": [1]}),
-    ],
+    [([], {}), ([[0.1]], {}), ([[0.1, np.nan]], {}), ([[0.1, np.inf]], {}), ([[0.1, 0.2]], {"counts": [1]})],
 )
 def test_shapes_that_do_not_fit_are_refused(values, options):
     with pytest.raises(InputInvalid):

@@ -30,9 +30,8 @@ def results(tmp_path, monkeypatch):
         path.write_text('<svg id="axes_1"/>')
     Path("results/published/all/README.md").write_text("card")
     for name, floor in (("above", 0.1), ("below", 0.3)):
-        tables.write_lines(
-            Path("results/paper") / f"{name}.csv", [*LINE, "trivial_baseline"], [LINE | {"trivial_baseline": floor}]
-        )
+        line = LINE | {"trivial_baseline": floor}
+        tables.write_lines(Path(f"results/paper/{name}.csv"), list(line), [line])
     Path("results/paper/below.csv").rename("results/paper/figure-3.csv")
     return Path("results")
 
@@ -71,12 +70,9 @@ def test_a_system_is_above_its_floor_with_its_whole_interval(results):
 
 def test_raters_who_read_nothing_are_the_floor_of_the_others(results):
     raters = {"a and b": 0.7, "a and always 3": 0.0, "a and length": 0.9}
-    rows = [
-        {"raters": name, "score": "overall", "icc": icc, "low": 0.1, "high": 0.95, "n": 10}
-        for name, icc in raters.items()
-    ]
+    line = {"score": "overall", "low": 0.1, "high": 0.95, "n": 10}
+    rows = [line | {"raters": name, "icc": icc} for name, icc in raters.items()]
     Path("results/rubric").mkdir()
     tables.write_lines(Path("results/rubric/reliability.csv"), list(rows[0]), rows)
-    assert [(each.name, each.floor) for each in standings(results) if each.measure.system == "Rubric"] == [
-        ("a and b", 0.9)
-    ]
+    (rated,) = [each for each in standings(results) if each.measure.system == "Rubric"]
+    assert (rated.name, rated.floor) == ("a and b", 0.9)

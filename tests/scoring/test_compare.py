@@ -5,7 +5,6 @@ import math
 import re
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from one_line_errors import line_of
 from typer.testing import CliRunner
@@ -17,7 +16,6 @@ from excam.scoring import compare, metric
 from excam.scoring.metric import Description
 from excam.scoring.results import Result
 from excam.stats.permutation import holm
-from excam.stats.sign_permutation import sign_permutation
 
 AGREED = {"judgements": 2, "found": 1, "against": 1, "spread": None, "scores": [], "failures": []}
 PLACED = {"where": "output", "span": "S", "severity": "major", "type": "t", "start": 0, "end": 1}
@@ -174,19 +172,6 @@ def test_ids_that_differ_in_form_alone_are_one_row():
     ambiguous = compared([*a, judged(0, id="0"), judged(9)], [*b, judged(9)])
     assert (ambiguous.counts.compared, ambiguous.counts.only_a) == (1, 4)
     assert "are ambiguous; only equal ones are joined" in ambiguous.joined
-
-
-@pytest.mark.parametrize("unit", [1e308, 5e-324, 1e-3])
-def test_sign_permutation_is_the_same_in_every_unit(unit):
-    signs = np.array([1, 1, -1, 1, 1])
-    assert sign_permutation(signs * unit) == sign_permutation(signs) > 0.3
-    assert sign_permutation(np.zeros(5)) == 1
-
-
-@pytest.mark.parametrize(("differences", "draws"), [([], 10), ([float("nan")], 10), ([1.0], 0)])
-def test_what_cannot_be_permuted_is_refused(differences, draws):
-    with pytest.raises(InputInvalid, match="expected finite numbers"):
-        sign_permutation(differences, draws=draws)
 
 
 # --- the command

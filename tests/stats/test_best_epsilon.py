@@ -114,9 +114,7 @@ def test_few_pairs_are_listed(monkeypatch, name):
     monkeypatch.setattr(best_epsilon, "MOST_SORTED", 1 << 14)
     listed, counted = [], []
     pairs_between, counts_at = Pairs.pairs_between, Pairs.counts_at
-    monkeypatch.setattr(
-        Pairs, "pairs_between", lambda *of: listed.append(int((of[2] - of[1]).sum())) or pairs_between(*of)
-    )
+    monkeypatch.setattr(Pairs, "pairs_between", lambda *of: listed.append((of[2] - of[1]).sum()) or pairs_between(*of))
     monkeypatch.setattr(Pairs, "counts_at", lambda *of: counted.append(of) or counts_at(*of))
     rng = np.random.default_rng(1)
     gold = rng.choice([0.0, -1, -2, -5, -10], 4000, p=[0.5, 0.1, 0.1, 0.25, 0.05])

@@ -50,9 +50,7 @@ def statistics(rows):
     by_cluster = {name: [row[1] for row in rows if row[3] == name] for name in dict.fromkeys(cluster)}
     words = [[str(value) for value in three] for three in zip(gold, a, b, strict=True)]
     values = sorted({value for three in words for value in three})
-    graded = [
-        ("low" if first < 0 else "high", "low" if second < 0 else "high") for first, second in zip(a, b, strict=True)
-    ]
+    graded = [tuple("low" if value < 0 else "high" for value in pair) for pair in zip(a, b, strict=True)]
     by_words = predictions_from_words(text, gold, cluster)
     return {
         "mean": bootstrap.mean(a, cluster, 1),
@@ -132,10 +130,9 @@ def test_ties_of_decimals_are_the_same_in_any_unit(unit):
         levels = [system_level([size * score for score in scores], gold, items, groups) for size in (1, unit)]
         assert levels[0].soft == levels[1].soft
         told = tie_calibrated_accuracy(gold, scores)
-        for other in ([unit * score for score in scores], [score + 0.1 for score in scores]):
+        scaled = [unit * score for score in scores]
+        for other in (scaled, [score + 0.1 for score in scores]):
             assert tie_calibrated_accuracy(gold, other).accuracy == told.accuracy
             by_item = [tie_calibration_by_item(gold, numbers, items).accuracy for numbers in (scores, other)]
             assert by_item[0] == by_item[1]
-        assert tie_calibrated_accuracy(gold, [unit * score for score in scores]).epsilon == pytest.approx(
-            unit * told.epsilon
-        )
+        assert tie_calibrated_accuracy(gold, scaled).epsilon == pytest.approx(unit * told.epsilon)

@@ -23,15 +23,10 @@ def test_standardised_scores_have_mean_0_and_deviation_1():
     from scipy.stats import zscore
 
     rng = np.random.default_rng(1)
-    for scores in (
-        rng.normal(3, 7, 500),
-        rng.integers(-9, 1, 500) * 1.0,
-        rng.normal(0, 1e200, 50),
-        rng.random(50) * 1e-200,
-    ):
+    for row in (rng.normal(3, 7, 90), rng.integers(-9, 1, 90) * 1.0, rng.normal(0, 1e200, 50), rng.random(50) * 1e-200):
         with np.errstate(over="ignore", invalid="ignore"):
-            expected = zscore(scores / np.ptp(scores))
-        assert standardise(scores) == pytest.approx(expected, abs=1e-6)
+            expected = zscore(row / np.ptp(row))
+        assert standardise(row) == pytest.approx(expected, abs=1e-6)
     assert (standardise(np.full(4, 0.3)) == 0).all()
 
 
@@ -72,9 +67,8 @@ def test_a_draw_counts_like_the_swapped_vectors(monkeypatch, leaf, name, other):
         swaps = SwappedPairs(gold, a, b)
         for _ in range(3):
             swap = rng.random(n) < 0.5
-            for drawn, scores in zip(
-                swaps.after_swapping(swap), (np.where(swap, b, a), np.where(swap, a, b)), strict=True
-            ):
+            swapped = (np.where(swap, b, a), np.where(swap, a, b))
+            for drawn, scores in zip(swaps.after_swapping(swap), swapped, strict=True):
                 search = AgreementSearch(drawn)
                 exact = tie_calibrated_accuracy(gold, scores).accuracy * swaps.total
                 while search.slack:
@@ -118,10 +112,8 @@ def every_swap(gold, a, b, clusters, measure):
         if measure == "tie-calibrated":
             differences.append(calibrated(gold, first) - calibrated(gold, second))
         else:
-            parts = [tau_parts(gold, row) for row in (first, second)]
-            differences.append(
-                math.fsum(top / below**0.5 * s if below else 0 for (top, below), s in zip(parts, (1, -1), strict=True))
-            )
+            parts = [(*tau_parts(gold, first), 1), (*tau_parts(gold, second), -1)]
+            differences.append(math.fsum(top / below**0.5 * s if below else 0 for top, below, s in parts))
     return differences
 
 

@@ -197,6 +197,12 @@ def test_signs_by_hand():
     assert sign_permutation([1.0] * 60, draws=99) == 0.01
     assert sign_permutation([1.7e308] * 2) == pytest.approx(1 / 2, abs=0.02)
     assert sign_permutation([0.1] * 10) == sign_permutation([1.0] * 10), "but for rounding"
+    signs = np.array([1, 1, -1, 1, 1])
+    assert {sign_permutation(signs * unit) for unit in (1e308, 5e-324, 1e-3)} == {sign_permutation(signs)}
+    assert sign_permutation(signs) > 0.3
+    assert sign_permutation(np.zeros(5)) == 1
+    for differences in ([], [math.nan]):
+        assert "expected finite numbers" in line_of(InputInvalid, sign_permutation, differences)
     assert "got 1 differences and 0 draws" in line_of(InputInvalid, sign_permutation, [1.0], draws=0)
 
 
@@ -238,13 +244,8 @@ def test_counts_by_hand():
     pairs = Pairs(np.array([0.0, 0, 1, 1]), np.array([0.0, 1, 1, 3]))
     unit = 3 / pairs.widest
     counts = [pairs.counts_at(epsilon / unit) for epsilon in (0.0, 0.9, 1.0, 2.0, 3.0)]
-    assert [(count.ties, count.concordant, count.agreeing) for count in counts] == [
-        (0, 3, 3),
-        (0, 3, 3),
-        (1, 2, 3),
-        (2, 1, 3),
-        (2, 0, 2),
-    ]
+    numbers = [(count.ties, count.concordant, count.agreeing) for count in counts]
+    assert numbers == [(0, 3, 3), (0, 3, 3), (1, 2, 3), (2, 1, 3), (2, 0, 2)]
     assert pairs.total == 6
     below = [pairs.converted(pairs.next_below(epsilon / unit)) for epsilon in (3.0, 2.0, 1.5, 1.0)]
     assert below == [2.0, 1.0, 1.0, 0.0]
