@@ -90,9 +90,8 @@ def test_an_answer_that_does_not_fit_the_question_is_dropped(tmp_path):
     answers = {"Iran": [(4, ["traditional clothing"])], "Spain": [(4, ["anything"])], **FILLERS}
     reading = datasets.read("blend", annotate(tmp_path, question, **answers), {"balanced": 0})
     assert reading.dropped == {"no-answer-to-the-question": 2}
-    assert {wrong for sample in reading.samples() for wrong in sample.wrong} == {
-        "pottery", "camel races", "kava drinking",
-    }  # fmt: skip
+    wrong = {wrong for sample in reading.samples() for wrong in sample.wrong}
+    assert wrong == {"pottery", "camel races", "kava drinking"}
 
 
 def test_a_tie_is_right_where_several_answers_can_be(tmp_path):
@@ -116,11 +115,8 @@ def test_what_a_region_gives_beside_the_right_answer_may_be_true_too(tmp_path):
 
 def test_answers_of_a_region_that_answers_alike_are_not_wrong(tmp_path):
     same = {f"L{place}": [(4, [f"word{place}"])] for place in range(20)}
-    answers = {
-        "Iran": {"K": [(4, ["weaving"])], **same},
-        "Spain": {"K": [(4, ["embroidery"])], **same},
-        "Togo": {"K": [(4, ["drumming"])]},
-    }
+    answers = {"Iran": {"K": [(4, ["weaving"])], **same}, "Spain": {"K": [(4, ["embroidery"])], **same}}
+    answers |= {"Togo": {"K": [(4, ["drumming"])]}}
     annotate(tmp_path, MOST, **answers, **FILLERS)
     assert "embroidery" not in wrong_in("Iran", tmp_path)
     assert "drumming" in wrong_in("Iran", tmp_path)
@@ -144,16 +140,12 @@ def test_a_quantity_is_wrong_if_it_is_far_from_everything_given(tmp_path, format
 @pytest.mark.parametrize("region", ["Iran", "Ethiopia"])
 def test_a_date_of_another_calendar_is_left_out(tmp_path, region):
     """Of its region alone, and counted; other quantities are asked there too."""
-    for asked_in, right, others, left_out in (
-        (
-            "MM/DD",
-            "12/31",
-            {"Spain": "03/08", "Peru": "06/24", "Chad": "09/11", "Fiji": "10/10"},
-            {"other-calendar": 1},
-        ),
-        ("Arabic numerals (e.g., 12)", "5", {"Spain": "10", "Peru": "20", "Chad": "40", "Fiji": "80"}, {}),
+    for asked_in, values, left_out in (
+        ("MM/DD", ("12/31", "03/08", "06/24", "09/11", "10/10"), {"other-calendar": 1}),
+        ("Arabic numerals (e.g., 12)", ("5", "10", "20", "40", "80"), {}),
     ):
-        answers = {place: [(4, [value])] for place, value in {region: right, **others}.items()}
+        regions = (region, "Spain", "Peru", "Chad", "Fiji")
+        answers = {place: [(4, [value])] for place, value in zip(regions, values, strict=True)}
         folder = annotate(tmp_path, f"When is it in {{region}}? ({asked_in})", **answers)
         reading = datasets.read("blend", folder, {"balanced": 0})
         assert reading.dropped == left_out
@@ -168,9 +160,8 @@ def test_a_date_with_day_and_month_exchanged_and_an_abbreviation_say_nothing(tmp
         (MOST, ["pottery", "camel races", "kava drinking", "weaving", "kite fights"], "MW"),
     ):
         regions = {f"R{place}": [(4, [answer])] for place, answer in enumerate(answers)}
-        reading = datasets.read(
-            "blend", annotate(tmp_path, question, Spain=[(4, [unsaid])], **regions), {"balanced": 0}
-        )
+        folder = annotate(tmp_path, question, Spain=[(4, [unsaid])], **regions)
+        reading = datasets.read("blend", folder, {"balanced": 0})
         assert reading.dropped["no-answer-to-the-question"] == 1
         assert not any(unsaid in (sample.answer, *sample.wrong) for sample in reading.samples())
 
@@ -202,9 +193,8 @@ def test_a_folder_without_official_questions_is_read(tmp_path, file):
 def test_several_questions_of_one_row_have_different_wrong_answers(tmp_path):
     names = ["quilts", "drums", "masks", "boats", "kites", "bells", "flutes", "lamps", "ropes", "tiles"]
     regions = {f"R{place}": [(4, [name])] for place, name in enumerate(names)}
-    samples = datasets.read(
-        "blend", annotate(tmp_path, MOST, Iran=[(4, ["weaving"])], **regions), {"balanced": 0}
-    ).samples()
+    folder = annotate(tmp_path, MOST, Iran=[(4, ["weaving"])], **regions)
+    samples = datasets.read("blend", folder, {"balanced": 0}).samples()
     own = [sample for sample in samples if ":Iran:" in sample.id]
     assert [sample.id for sample in own] == [f"blend/built:Iran:K{end}" for end in ("", ":2", ":3")]
     assert len({sample.wrong for sample in own}) == 3

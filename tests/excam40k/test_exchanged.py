@@ -15,13 +15,7 @@ ANSWERS = st.lists(
 
 @given(ANSWERS)
 def test_an_exchanged_answer_is_as_often_wrong_as_right(rows):
-    columns = {
-        "id": pl.String,
-        "group": pl.String,
-        "answer": pl.String,
-        "wrong": pl.List(pl.String),
-        "reason": pl.String,
-    }
+    columns = dict.fromkeys(("id", "group", "answer", "wrong", "reason"), pl.String) | {"wrong": pl.List(pl.String)}
     cells = [(str(at), group, answer, sorted(wrong - {answer}), None) for at, (group, answer, wrong) in enumerate(rows)]
     frame = pl.DataFrame(cells, columns, orient="row")
     made = exchanged(frame)
@@ -30,7 +24,6 @@ def test_an_exchanged_answer_is_as_often_wrong_as_right(rows):
     right, wrong = zip(*pairs, strict=True) if taken.height else ((), ())
     assert Counter(right) == Counter(wrong)
     assert taken.height == frame.filter(pl.col("id").is_in(taken["id"].implode())).height, "one wrong answer each"
-    assert made.filter(~pl.col("_exchanged"))["wrong"].to_list() == [
-        wrong for (*_, wrong, _), kept in zip(cells, made["_exchanged"], strict=True) if not kept
-    ]
+    left = [wrong for (*_, wrong, _), kept in zip(cells, made["_exchanged"], strict=True) if not kept]
+    assert made.filter(~pl.col("_exchanged"))["wrong"].to_list() == left
     assert exchanged(frame.reverse()).sort("id").equals(made.sort("id"))

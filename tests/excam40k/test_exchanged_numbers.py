@@ -24,9 +24,8 @@ def corrupted(samples, seed=0):
     own = [sample for sample in samples if sample.pair in exchanges]
     for sample in own:
         severity = sample.pair.rpartition("/")[2]
-        made = soft.soft_error(
-            sample, severity, lexicon.answer(sample, severity, seed, exchanges[sample.pair]), "strict"
-        )
+        said = lexicon.answer(sample, severity, seed, exchanges[sample.pair])
+        made = soft.soft_error(sample, severity, said, "strict")
         assert isinstance(made, Sample)
         yield sample, made
 

@@ -115,10 +115,7 @@ def explanations_of(changed: BaseSample, mistake: Mistake) -> set[str]:
     return {wrong.report.explanation for _, wrong in pairs}
 
 
-@pytest.mark.parametrize(
-    ("changes", "named"),
-    table(__file__, "a_culture_is_claimed_only_where_the_question_names_it"),
-)
+@pytest.mark.parametrize(("changes", "named"), table(__file__, "a_culture_is_claimed_only_where_the_question_names_it"))
 def test_a_culture_is_claimed_only_where_the_question_names_it(changes, named):
     row = base(**changes)
     assert hard.names_culture(row) == named
@@ -141,10 +138,8 @@ def test_explanations_without_a_culture_do_not_speak_of_one():
 
 @pytest.mark.parametrize("value", HOSTILE)
 def test_hostile_values_stay_data(value):
-    rows = [
-        base(number, question=value, answer=f"{value}+", options=(f"{value}+", value, "{answer}"), wrong=(value,))
-        for number in range(60)
-    ]
+    texts = {"question": value, "answer": f"{value}+", "options": (f"{value}+", value, "{answer}"), "wrong": (value,)}
+    rows = [base(number, **texts) for number in range(60)]
     for _, wrong in pairs_of(rows):
         (error,) = wrong.report.errors
         assert error.span == value == wrong.output[error.start : error.end]
@@ -165,9 +160,8 @@ def test_rows_without_a_wrong_answer_are_counted_and_impossible_ones_refused():
     assert hard.hard_errors(right, {"blend/0": base(wrong=())}, SEED) == ([], Counter({"no-wrong-answer": 2}))
     assert hard.hard_errors(right, {}, SEED) == ([], Counter({"no-base-sample": 2}))
     for wrong in ((), ("tea",), ("cola", " ")):
-        with pytest.raises(
-            InputInvalid, match=f"blend/0: {len(wrong)} wrong answers; expected one or more, none empty"
-        ):
+        message = f"blend/0: {len(wrong)} wrong answers; expected one or more, none empty"
+        with pytest.raises(InputInvalid, match=message):
             hard.wrong_answers([base(wrong=wrong)], SEED)
 
 
@@ -185,10 +179,8 @@ def test_same_seed_same_rows_in_any_order():
 
 def test_a_wording_that_is_often_right_is_as_often_wrong():
     """ "Yes" is right in two of three rows; drawn blindly among the other answers it would be wrong in one of six."""
-    rows = [
-        base(n, answer="Yes" if n % 3 else "No", wrong=("No" if n % 3 else "Yes", "Maybe"), options=())
-        for n in range(300)
-    ]
+    answers = [("Yes", "No") if n % 3 else ("No", "Yes") for n in range(300)]
+    rows = [base(n, answer=right, wrong=(other, "Maybe"), options=()) for n, (right, other) in enumerate(answers)]
     drawn = Counter(hard.wrong_answers(rows, SEED).values())
     assert drawn["Yes"] == 100, "as often as it can be wrong"
     assert drawn["No"] >= 100, "at least as often as it is right"

@@ -19,10 +19,8 @@ from excam.excam40k.construction import hard, splits, templates, wrapping
 
 LOCAL = sorted(templates.languages().keys() - {templates.ENGLISH})
 TEXTS = table(__file__, "TEXTS")
-CULTURES = {
-    **{"ar": "Algeria", "de": "Austria", "el": "Greece", "es": "Mexico", "hi": "India", "id": "West Java"},
-    **{"ko": "South Korea", "zh": "China"},
-}
+CULTURES = {"ar": "Algeria", "de": "Austria", "el": "Greece", "es": "Mexico", "hi": "India", "id": "West Java"}
+CULTURES |= {"ko": "South Korea", "zh": "China"}
 TWICE = re.compile(r"[.?!。？！।؟;:：][)'\"»”’“]?[.?。？।؟]|[;；؛·]{2}|[,،，]{2}")
 
 
@@ -48,9 +46,8 @@ def lines_of(code: str, task: str) -> list[tuple[str, ...]]:
     """Every template of a task at least once, beside others of its task."""
     slots = [slot for slot in templates.SLOTS if slot.startswith(f"{task}/")]
     names = [templates.names(templates.in_language(slot, code)) for slot in slots]
-    return [
-        tuple(slot_names[number % len(slot_names)] for slot_names in names) for number in range(max(map(len, names)))
-    ]
+    numbers = range(max(map(len, names)))
+    return [tuple(slot_names[number % len(slot_names)] for slot_names in names) for number in numbers]
 
 
 def test_every_language_has_every_slot_and_says_who_read_it():
@@ -123,11 +120,8 @@ def test_the_error_of_a_local_row_is_exact_and_explained_in_its_language(code):
     bases = [local(code, number) for number in range(60)]
     right = in_own(bases)
     wrong, _ = hard.hard_errors(right, {row.id: row for row in bases}, SEED)
-    lines = [
-        templates.paraphrase(name)
-        for kind in ("explanation", "explanation_culture")
-        for name in templates.names(f"{code}/hard/{kind}")
-    ]
+    kinds = [templates.names(f"{code}/hard/{kind}") for kind in ("explanation", "explanation_culture")]
+    lines = [templates.paraphrase(name) for names in kinds for name in names]
     used = set()
     for sample in wrong:
         (error,) = sample.report.errors
@@ -171,12 +165,8 @@ def test_local_templates_claim_no_majority_and_a_culture_only_where_english_ones
 @pytest.mark.parametrize("code", LOCAL)
 def test_audits_read_options_and_letters_of_every_language(code):
     samples = in_own([local(code, number) for number in range(40)])
-    rows = pl.DataFrame(
-        [
-            {"instruction": sample.instruction, "output": sample.output, "templates": list(sample.templates)}
-            for sample in samples
-        ]
-    )
+    fields = [(sample.instruction, sample.output, list(sample.templates)) for sample in samples]
+    rows = pl.DataFrame(fields, ["instruction", "output", "templates"], orient="row")
     shown, letters = views.options_shown(rows), views.letter(rows)
     for sample, count, letter in zip(samples, shown, letters, strict=True):
         assert count == (4 if sample.task == "qa" else 0)
@@ -188,16 +178,8 @@ def test_audits_read_options_and_letters_of_every_language(code):
 
 def test_uses_of_local_templates_are_balanced_in_each_language():
     bases = [local(code, 100 * place + number) for place, code in enumerate(LOCAL) for number in range(30)]
-    samples = in_own(bases)
-    rows = pl.DataFrame(
-        {
-            "dataset": "blend",
-            "part": "train",
-            "task": [sample.task for sample in samples],
-            "origin": "source",
-            "templates": [list(sample.templates) for sample in samples],
-        }
-    )
+    fields = [("blend", "train", sample.task, "source", list(sample.templates)) for sample in in_own(bases)]
+    rows = pl.DataFrame(fields, ["dataset", "part", "task", "origin", "templates"], orient="row")
     used = balance.template_uses(rows)
     assert set(used["slot"].str.split("/").list.first()) == set(LOCAL)
     assert used["templates"].to_list() == [12] * used.height
@@ -301,9 +283,8 @@ def test_the_setting_decides_on_frames_and_local_questions(
     monkeypatch.chdir(tmp_path)
     Path("data").mkdir()
     Path("own.py").write_text(MODULE)
-    Path("data/a.csv").write_text(
-        "key,question,language\n1,What is drunk?,English\n2,¿Qué se bebe?,Spanish\n3,Beth?,Welsh\n"
-    )
+    rows = ("key,question,language", "1,What is drunk?,English", "2,¿Qué se bebe?,Spanish", "3,Beth?,Welsh")
+    Path("data/a.csv").write_text("\n".join(rows))
     named = {"dataset": "own", "module": "own.py"}
     script("fetch_source", **named, source=json.dumps({"folder": "data"}), manifest="sources/own/manifest.json")
     made = {"bases": "bases.jsonl", "samples": "right.parquet"}

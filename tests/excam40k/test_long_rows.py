@@ -73,10 +73,8 @@ def test_the_strictest_base_decides_for_all_and_an_eighth_is_kept_for_the_report
     assert find(weights, {"wide": wide, "narrow": {"max_length": limit, "overflow": "drop"}}) == wanted
     counts = json.loads(Path("counts.json").read_text())
     assert (counts["pairs"], counts["too_long"]) == (len(learnt), len(wanted))
-    assert {name: model_counts["too_long"] for name, model_counts in counts["models"].items()} == {
-        "wide": 0,
-        "narrow": len(wanted),
-    }
+    too_long = {name: model_counts["too_long"] for name, model_counts in counts["models"].items()}
+    assert too_long == {"wide": 0, "narrow": len(wanted)}
     said = f"too-long.json: {len(wanted)} of {len(learnt)} training pairs are left out as too long (wide: 0 over 3584"
     assert said in capsys.readouterr().err
     assert find(weights, {"wide": wide}) == []
@@ -106,19 +104,14 @@ def test_nothing_is_made_for_them_and_they_are_counted(weights):
     assert {row["pair"] for row in tables.read_jsonl(Path("answers.jsonl"))} == minor, "no base model is trained"
 
     right = originals()
-    wrong = [
-        replace(sample, id=f"{sample.pair}/wrong", report=short_report(sample), origin="soft-minor") for sample in right
-    ]
+    wrong = [replace(row, id=f"{row.pair}/wrong", report=short_report(row), origin="soft-minor") for row in right]
     record_files.write_samples(Path("wrong.parquet"), wrong)
     words = ["--right", "samples.parquet", "--wrong", "wrong.parquet", "--too-long", "too-long.json"]
     split_samples([*words, "--seed", "1", "--folder", "set"])
     counts = json.loads(Path("set/counts.json").read_text())
     assert counts["dropped"] == {"too-long": len(too_long)}
-    kept = {
-        sample.pair
-        for split in ("train", "dev", "test")
-        for sample in record_files.read_samples(Path(f"set/{split}.parquet"))
-    }
+    rows = [record_files.read_samples(Path(f"set/{split}.parquet")) for split in ("train", "dev", "test")]
+    kept = {sample.pair for samples in rows for sample in samples}
     assert kept == lengths.keys() - set(too_long)
 
 

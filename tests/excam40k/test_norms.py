@@ -44,10 +44,8 @@ def test_the_table_is_whole():
         customs[norm.custom].append(norm)
     lines = (ROOT / "excam/excam40k/construction/norms.tsv").read_text(encoding="utf-8").splitlines()
     assert {line.split("\t")[1] for line in lines[1:]} == {"minor", "major"}
-    assert all(
-        len(alternatives) == 2 and len({norm.severity for norm in alternatives}) == 1
-        for alternatives in customs.values()
-    )
+    for first, second in customs.values():
+        assert first.severity == second.severity
     assert len({norm.norm for norm in norms.norms()}) == len(norms.norms())
 
 
@@ -172,12 +170,8 @@ def test_the_story_is_found_behind_a_context_of_both_norms():
 def test_an_early_guest_is_neither_late_nor_on_time(early):
     late = norm_sample(1, "Kenya", "Yes", "It is okay to arrive late.", "Ana came an hour late.")
     assert len(exchanged(late, norm_sample(2, "Malta", "No", "Guests come on time.", "Ben came an hour late."))) == 2
-    assert (
-        exchanged(
-            late, norm_sample(2, "Malta", "No", "Guests come on time.", f"Ben came {early} so as not to be late.")
-        )
-        == {}
-    )
+    other = norm_sample(2, "Malta", "No", "Guests come on time.", f"Ben came {early} so as not to be late.")
+    assert exchanged(late, other) == {}
 
 
 def test_the_same_in_any_order_and_each_answer_once():
@@ -189,9 +183,7 @@ def test_the_same_in_any_order_and_each_answer_once():
     assert len(first) == 4
     assert max(Counter(exchange.partner.pair for exchange in first.values()).values()) == 1
     again = norms.exchanges(right[::-1], "major", SEED)
-    assert {pair: exchange.partner.pair for pair, exchange in again.items()} == {
-        pair: exchange.partner.pair for pair, exchange in first.items()
-    }
+    assert {pair: again[pair].partner.pair for pair in again} == {pair: first[pair].partner.pair for pair in first}
 
 
 def test_the_exchanged_row_is_one_error_and_says_what_holds():
@@ -243,9 +235,8 @@ def test_a_partner_that_was_dropped_joins_nothing():
 
 def test_mini_normad_from_lexicon_to_splits(tmp_path):
     results = build_excam40k.build(tmp_path, {"normad": ROOT / "mini/normad"}, cap=330)
-    answers = [
-        row for path in sorted((results / "errors/soft/normad").rglob("*.jsonl")) for row in tables.read_jsonl(path)
-    ]
+    files = (results / "errors/soft/normad").rglob("*.jsonl")
+    answers = [row for path in files for row in tables.read_jsonl(path)]
     partners = {row["pair"]: row["partner"] for row in answers if "partner" in row}
     right = {sample.pair: sample for sample in record_files.read_samples(results / "samples/normad.parquet")}
     wrong = {sample.pair: sample for sample in record_files.read_samples(results / "errors/soft/normad.parquet")}

@@ -15,9 +15,7 @@ COLUMNS = "user,label,id_original,text,parent_text,Age,Sex,Ethnicity simplified,
 
 
 def annotated(folder, *votes, **settings):
-    lines = [
-        f"u{number},{label},{post},T.,P.,{20 + number},Male,Asian,India" for number, (post, label) in enumerate(votes)
-    ]
+    lines = [f"u{n},{label},{post},T.,P.,{20 + n},Male,Asian,India" for n, (post, label) in enumerate(votes)]
     (folder / "EPICorpus.csv").write_text("\n".join([COLUMNS, *lines]) + "\n", encoding="utf-8")
     return epic.read(folder, **settings)
 
@@ -27,17 +25,9 @@ def labelled(*shares):
 
 
 def test_agreement_is_the_share_of_the_others_of_the_same_post(tmp_path):
-    reading = annotated(
-        tmp_path,
-        ("p1", "iro"),
-        ("p1", "not"),
-        ("p1", "iro"),
-        ("p1", "maybe"),
-        ("p2", "not"),
-        ("p3", "iro"),
-        ("p3", "not"),
-        least_agreement=0,
-    )
+    votes = {"p1": ("iro", "not", "iro", "maybe"), "p2": ("not",), "p3": ("iro", "not")}
+    each = [(post, label) for post, labels in votes.items() for label in labels]
+    reading = annotated(tmp_path, *each, least_agreement=0)
     rows = [(kept.group, kept.label, kept.agreement, kept.asked) for kept in reading.samples()]
     assert rows == [
         ("p1", "ironic", 0.5, 2), ("p1", "not ironic", 0.0, 2), ("p1", "ironic", 0.5, 2),

@@ -10,22 +10,12 @@ from excam.error_reports.records import Report, Sample, Unreadable
 from excam.excam40k.construction import generator, soft
 from excam.inference.json_answers import MAX_STARTS
 
+ANSWER = "In Kärnten, guests leave the last slice, because taking it is held to be greedy."
 RIGHT = Sample(
-    id="calmqa/7/freeform/right",
-    pair="calmqa/7/freeform",
-    base="calmqa/7",
-    dataset="calmqa",
-    task="qa",
-    instruction="Please provide your answer to: 'Why is the last slice left on the plate?':",
-    output="The correct answer: In Kärnten, guests leave the last slice, because taking it is held to be greedy.",
-    report=Report(),
-    origin="source",
-    language="English",
-    culture="Austria",
-    stratum="Austria",
-    licence="MIT",
-    answer="In Kärnten, guests leave the last slice, because taking it is held to be greedy.",
-)
+    "calmqa/7/freeform/right", "calmqa/7/freeform", "calmqa/7", "calmqa", "qa",
+    "Please provide your answer to: 'Why is the last slice left on the plate?':", f"The correct answer: {ANSWER}",
+    Report(), "source", "English", "Austria", "Austria", "MIT", ANSWER,
+)  # fmt: skip
 WRONG_OUTPUT = "The correct answer: In Kärnten, guests pay for the last slice, because taking it is held to be sinful."
 
 
@@ -202,9 +192,8 @@ DRAFT = generator_answer(Explanation="A first draft.")
 @pytest.mark.parametrize("number", [MAX_STARTS - 2, MAX_STARTS, 50_000])
 @pytest.mark.parametrize("mark", ["", "OUTPUT: "])
 def test_the_last_of_many_is_read_or_none(number, mark):
-    said = generator.read(
-        (mark + DRAFT.removeprefix("OUTPUT: ")) * number + mark + generator_answer().removeprefix("OUTPUT: ")
-    )
+    draft, answer = (mark + said.removeprefix("OUTPUT: ") for said in (DRAFT, generator_answer()))
+    said = generator.read(draft * number + answer)
     if number < MAX_STARTS - 1:
         assert said.explanation.startswith("Guests are never")
     else:

@@ -58,10 +58,8 @@ def test_strata_are_divided_alike_even_the_small_ones():
 def test_groups_of_different_sizes_stay_whole_and_rows_meet_the_shares():
     dice = random.Random(1)
     groups = [(f"g{n}", f"s{dice.randrange(5)}") for n in range(800) for _ in range(dice.randint(1, 8))]
-    sizes = Counter()
     assignment = splits.assign(groups, SHARES, SEED)
-    for group, _ in groups:
-        sizes[assignment[group]] += 1
+    sizes = Counter(assignment[group] for group, _ in groups)
     assert all(abs(sizes[split] - share * len(groups)) <= 8 for split, share in SHARES.items())
 
 
@@ -97,16 +95,11 @@ def test_only_complete_pairs_are_kept_and_the_rest_is_counted():
     kept, left_out = splits.pair_up([*right[:10], right[0], wrong[0]], [*wrong[1:2], odd, *bad, *wrong[4:], wrong[5]])
     assert_complete_and_balanced(kept)
     assert [sample.pair for sample in kept[::2]] == [right[place].pair for place in (1, 4, 5, 6, 7, 8, 9)]
-    assert left_out == Counter(
-        {
-            "right-without-wrong": 3,  # 0 and its copy, 3
-            "right-with-errors": 1,
-            "templates-differ": 2,
-            "wrong-without-errors": 1,
-            "wrong-without-right": 2,
-            "duplicate-wrong": 1,
-        }
-    )
+    assert left_out == {
+        "right-without-wrong": 3,  # 0 and its copy, 3
+        "right-with-errors": 1, "templates-differ": 2, "wrong-without-errors": 1, "wrong-without-right": 2,
+        "duplicate-wrong": 1,
+    }  # fmt: skip
     assert len(kept) + left_out.total() == 12 + 12
 
 

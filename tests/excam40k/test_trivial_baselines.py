@@ -111,10 +111,8 @@ def test_the_vote_of_others_is_shown_only_if_every_text_has_one():
     by = {baseline.floor: baseline for baseline in measured}
     assert list(by) == [name for name in trivial_baselines.NAMES if name != answer_vectors.NAME]
     assert by[trivial_baselines.VOTE].scaled_accuracy == pytest.approx(1 / 3)
-    lines = [
-        {"floor": name, "dataset": "blend", "split": "test", "scaled_accuracy": str(baseline.scaled_accuracy)}
-        for name, baseline in by.items()
-    ]
+    where = {"dataset": "blend", "split": "test"}
+    lines = [{"floor": name, **where, "scaled_accuracy": str(by[name].scaled_accuracy)} for name in by]
     others = [by[name].scaled_accuracy for name in by if name not in (trivial_baselines.VOTE, *FLOORS)]
     assert trivial_baselines.highest(lines, "blend", "scaled_accuracy", "qwen") == max(others) < 1 / 3
     assert trivial_baselines.highest(lines, "blend", "scaled_accuracy", "documents") == 1, "it reads what these read"
@@ -168,19 +166,14 @@ def test_an_encoder_sees_the_answer_alone(tmp_path, monkeypatch):
     for at, (split, pairs) in enumerate(sizes.items()):
         paths.append(f"blend/{split}.parquet")
         tables.write_frame(Path(paths[-1]), samples(pairs, words=("tea", "ice"), first=100 * at))
-    audits.encode_answers(
-        ["--samples", *paths, "--encoder", str(folder.parent / "manifest.json"), "--vectors", "v.parquet"]
-    )
+    encoder = str(folder.parent / "manifest.json")
+    audits.encode_answers(["--samples", *paths, "--encoder", encoder, "--vectors", "v.parquet"])
     assert tables.read_frame(Path("v.parquet"))["answer"].to_list() == ["ice", "tea"]
     record_files.write_bases(Path("bases.jsonl"), [base(at, "blend") for at in range(330)])
-    evaluation.floors(
-        ["--samples", *paths, "--bases", "bases.jsonl", "--seed", "1", "--vectors", "v.parquet", "--numbers", "f.csv"]
-    )
-    (line,) = (
-        line
-        for line in tables.read_lines(Path("f.csv"))
-        if (line["floor"], line["dataset"], line["split"]) == ("encoder", "blend", "test")
-    )
+    words = ["--bases", "bases.jsonl", "--seed", "1", "--vectors", "v.parquet", "--numbers", "f.csv"]
+    evaluation.floors(["--samples", *paths, *words])
+    lines = {(line["floor"], line["dataset"], line["split"]): line for line in tables.read_lines(Path("f.csv"))}
+    line = lines["encoder", "blend", "test"]
     assert (line["scaled_accuracy"], line["n"], line["groups"]) == ("1.0", "40", "10")
     audits.audit_shortcuts(["--samples", *paths, "--vectors", "v.parquet", "--numbers", "a.csv", "--page", "a.md"])
     outcomes = {line["check"]: line["outcome"] for line in tables.read_lines(Path("a.csv"))}

@@ -31,11 +31,7 @@ def test_options_are_listed_where_they_are_needed_or_several_can_be_right():
     lettered = replace(most, options=("tea", "cola", "Both A and B"))
     of_variants = {
         ("options", "freeform"): (most, base(language="German"), replace(most, wrong=("Both of the above", "cola"))),
-        ("options", "listed"): (
-            base(),
-            replace(most, wrong=("Both of the above",)),
-            replace(most, wrong=("tea; cola",)),
-        ),
+        ("options", "listed"): (base(), *(replace(most, wrong=(text,)) for text in ("Both of the above", "tea; cola"))),
         ("options",): (replace(lettered, answer="Both A and B"),),
     }
     for names, bases in of_variants.items():
@@ -46,9 +42,8 @@ def test_options_are_listed_where_they_are_needed_or_several_can_be_right():
 
 
 def test_options_are_shown_with_letters_and_the_output_names_the_right_one():
-    templates = QA
     order = wrapping.shuffled_options(base(), SEED)
-    instruction, output = wrapping.render(base(), "beer", "options", templates, SEED)
+    instruction, output = wrapping.render(base(), "beer", "options", QA, SEED)
     listed = "; ".join(f"Option {letter}: {option}" for letter, option in zip("ABCD", order, strict=True))
     assert instruction.endswith(listed)
     assert output == f"Option {'ABCD'[order.index('beer')]}: beer"
@@ -58,9 +53,10 @@ def test_options_are_shown_with_letters_and_the_output_names_the_right_one():
     ("options", "shown"), [(("tea", "cola"), "{}; {})"), (("tea; milk", "cola"), "{}. {})"), (None, "drink?'")]
 )
 def test_the_second_pair_shows_no_letters(options, shown):
-    asked = (
-        base(question="Which is the most popular drink?") if not options else base(options=options, answer=options[0])
+    changes = (
+        {"options": options, "answer": options[0]} if options else {"question": "Which is the most popular drink?"}
     )
+    asked = base(**changes)
     samples = {sample.pair: sample for sample in wrapped([asked])}
     assert [sample.task for sample in samples.values()] == ["qa", "freeform"]
     instruction = samples[f"blend/0/{'listed' if options else 'freeform'}"].instruction
@@ -68,10 +64,11 @@ def test_the_second_pair_shows_no_letters(options, shown):
     assert "Option A" not in instruction
 
 
+IMPERSONATION = tuple(f"impersonation/{slot}/01" for slot in ("role", "context", "instruction", "output"))
+
+
 def test_impersonation_is_role_then_context_then_task():
-    slots = ("role", "context", "instruction", "output")
-    templates = tuple(f"impersonation/{slot}/01" for slot in slots)
-    instruction, _ = wrapping.render(acting(), "tea", "single", templates, SEED)
+    instruction, _ = wrapping.render(acting(), "tea", "single", IMPERSONATION, SEED)
     parts = ("role/setting: Nation: Peru. ", "Context: 'Guests greet everyone.' ", "Task content: 'What do people")
     places = [instruction.index(part) for part in parts]
     assert places == sorted(places)
@@ -97,9 +94,7 @@ def test_options_are_separated(options, listed):
     ("role", "shown"), [("Nation: Peru", "Nation: Peru. C"), ("Age= 26.", "Age= 26. C"), ("你是谁？", "你是谁？ C")]
 )
 def test_a_role_ends_like_a_sentence(role, shown):
-    slots = ("role", "context", "instruction", "output")
-    templates = tuple(f"impersonation/{slot}/01" for slot in slots)
-    assert f"role/setting: {shown}" in wrapping.render(acting(role=role), "tea", "single", templates, SEED)[0]
+    assert f"role/setting: {shown}" in wrapping.render(acting(role=role), "tea", "single", IMPERSONATION, SEED)[0]
 
 
 def test_no_mark_is_printed_twice():

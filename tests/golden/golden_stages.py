@@ -79,14 +79,8 @@ def plan(folder: Path) -> list[dict[str, Any]]:
 def planned(folder: Path, *overlays: str, targets: Sequence[str] = TARGETS) -> list[dict[str, Any]]:
     """Every job that a plan has for the targets of the experiment with these overlays."""
     environment = {**os.environ, "PYTHONPATH": str(folder), "OPENAI_API_KEY": "a key that nobody asks with"}
-    command = [
-        sys.executable,
-        "-c",
-        PLANNER,
-        "plan.json",
-        json.dumps(["tests/golden/stages.yaml", *overlays]),
-        *targets,
-    ]
+    files = json.dumps(["tests/golden/stages.yaml", *overlays])
+    command = [sys.executable, "-c", PLANNER, "plan.json", files, *targets]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads((folder / "plan.json").read_text())
@@ -229,13 +223,9 @@ def answer(request: Any) -> str:
     elif "Now add your cultural errors" in text:
         return _soft_error(text, number)
     else:
-        said = "\n".join(
-            [
-                f"COUNT: {number % 4}",
-                f"Problem: {('no problem', 'very problematic')[number % 2]}",
-                f"Severity: {('none', 'minor', 'major', 'critical')[number % 4]}",
-            ]
-        )
+        problem = ("no problem", "very problematic")[number % 2]
+        severity = ("none", "minor", "major", "critical")[number % 4]
+        said = f"COUNT: {number % 4}\nProblem: {problem}\nSeverity: {severity}"
     forms = ("{}", "{}", "{}", "{}", "<think>It may be.</think>{}", "```json\n{}\n```", "Here it is:\n{}", *ODD)
     return forms[number // 16 % len(forms)].replace("{}", said).replace(": major", ": **Major**")
 
@@ -284,13 +274,8 @@ def _train(run: Any, rows: Any, recipe: Any, *_: Any, **_named: Any) -> dict[str
     (folder / "loss.csv").write_text("step,loss,grad_norm,learning_rate\n1,2.5,1.0,0.001\n2,1.5,0.5,0.002\n")
     scores = fixed_answers.scores(fake.Backend().choose)
     base = [(score - 1.0 * count, count) for score, count in scores]
-    return {
-        "steps": 2,
-        "rows": 8,
-        "fixed_answers": {"base": base, "tuned": scores},
-        "training_seconds": 1.0,
-        "seed": run.seed,
-    }
+    measured = {"base": base, "tuned": scores}
+    return {"steps": 2, "rows": 8, "fixed_answers": measured, "training_seconds": 1.0, "seed": run.seed}
 
 
 def _model(folder: Path) -> None:
@@ -311,11 +296,8 @@ def _answer(path: Path) -> None:
     from excam.annotation.answers import Answer
 
     validation_campaign = campaign.read(path)
-    choices = {
-        question.field: list(question.values)
-        for question in validation_campaign.form.questions
-        if question.kind == "choice"
-    }
+    questions = [question for question in validation_campaign.form.questions if question.kind == "choice"]
+    choices = {question.field: list(question.values) for question in questions}
     for who in ANNOTATORS:
         answers = []
         for task in validation_campaign.tasks:

@@ -51,11 +51,7 @@ SLIPS = (
     (r"\?\.'$", "?'", {"calmqa"}),  # a full stop after the question mark, inside the quotes
     (r"(?<=\?)'\.(?= |$)", "'", {"culturalbench", "nativqa", "blend"}),  # one after a question in quotes
     (r"(?<!\.) Context: '", ". Context: '", {"normad", "globalopinionqa"}),  # none after the role
-    (
-        r"(?<![.:]) Option (?=[B-Z]:)",
-        "; Option ",
-        {"include", "blend"},
-    ),  # nothing between options; Table 1 has semicolons
+    (r"(?<![.:]) Option (?=[B-Z]:)", "; Option ", {"include", "blend"}),  # nothing; Table 1 has semicolons
 )
 # Printed forms that ours equal but for the mark at the very end of the instruction.
 OTHER_END = {"globalopinionqa"}
@@ -178,9 +174,8 @@ def test_a_printed_example_is_made_of_the_paraphrases_that_are_marked_so(name):
 
 def test_slips_are_printed_only_where_we_know_of_them():
     for pattern, _, where in SLIPS:
-        assert {
-            name for name, (number, row, _) in ROWS.items() if re.search(pattern, plain(table(number)[row][0]))
-        } == where
+        texts = {name: plain(table(number)[row][0]) for name, (number, row, _) in ROWS.items()}
+        assert {name for name, text in texts.items() if re.search(pattern, text)} == where
 
 
 def test_table_8_to_10_have_one_example_of_every_benchmark():
@@ -308,13 +303,9 @@ def official(name: str) -> tuple[str, dict[str, str | int]]:
     lettered = dict(zip("abcd", base.options, strict=False))
     if name == "normad":
         verdict, explanation = base.answer.split(", explanation: ")
-        said = {"Story": base.question, "Explanation": explanation, "Gold Label": verdict.lower()}
-        said |= {
-            "ID": 1,
-            "Country": base.role.removeprefix("Nation: ").lower(),
-            "Background": f" {base.context}",
-            "Rule-of-Thumb": "Greet everyone.",
-        }
+        said = {"Story": base.question, "Explanation": explanation, "Gold Label": verdict.lower(), "ID": 1}
+        said |= {"Country": base.role.removeprefix("Nation: ").lower(), "Rule-of-Thumb": "Greet everyone."}
+        said["Background"] = f" {base.context}"
         return "normad_etiquette_final_data.csv", said
     if name == "culturalbench":
         options = {f"prompt_option_{letter}": option for letter, option in lettered.items()}

@@ -45,9 +45,8 @@ def workflow(tmp_path_factory):
     golden_stages.checkout(folder)
     golden_stages._model(folder / "by-rule")
     (folder / "overlay.yaml").write_text(OVERLAY)
-    jobs = golden_stages.planned(
-        folder, "overlay.yaml", targets=("macaron", "cult_eval", "rubric", "results/calmqa/ranks.csv")
-    )
+    targets = ("macaron", "cult_eval", "rubric", "results/calmqa/ranks.csv")
+    jobs = golden_stages.planned(folder, "overlay.yaml", targets=targets)
     golden_stages.run(folder, jobs)
     return folder, jobs
 

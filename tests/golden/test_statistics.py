@@ -27,12 +27,8 @@ KENDALL = [
     ([1, 1, 1, 2, 2, 3, 4], [1, 1, 2, 2, 4, 3, 3], "23", (14 - 7) / 21, 1e-12),
 ]
 # The rows of that module's regression example, gold and metric, without the items that lack a score.
-ROWS = [
-    ([1, 5, 2, 1, 1], [0, 5, 2, 3, 2]),
-    ([2, 2, 1, 4], [2, 1, 5, 3]),
-    ([5, 9, 2, 8, 7], [9, 1, 5, 3, 8]),
-    ([7, 6, 3, 2], [9, 3, 4, 1]),
-]
+ROWS = [([1, 5, 2, 1, 1], [0, 5, 2, 3, 2]), ([2, 2, 1, 4], [2, 1, 5, 3])]
+ROWS += [([5, 9, 2, 8, 7], [9, 1, 5, 3, 8]), ([7, 6, 3, 2], [9, 3, 4, 1])]
 
 # Shrout and Fleiss (1979), Table 2: six targets, four judges; Table 4 gives ICC(2,1) = .29.
 SHROUT_FLEISS = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
@@ -62,9 +58,8 @@ def test_rows_of_mt_metrics_evals_regression_example():
 def test_that_example_through_the_command(tmp_path):
     """Segments of several systems, as labelled rows and a scored file."""
     labels, rows = tmp_path / "gold.jsonl", tmp_path / "metric.jsonl"
-    cells = [
-        (f"{at}/{system}", *pair) for at, row in enumerate(ROWS) for system, pair in enumerate(zip(*row, strict=True))
-    ]
+    systems = [enumerate(zip(*row, strict=True)) for row in ROWS]
+    cells = [(f"{at}/{system}", *pair) for at, row in enumerate(systems) for system, pair in row]
     gold = [{"id": name, "label": label, "segment": name[0]} for name, label, _ in cells]
     labels.write_text("".join(f"{json.dumps(row)}\n" for row in gold))
     scored = [Result(id=name, score=float(score), signature="metric|1").to_dict() for name, _, score in cells]
