@@ -22,9 +22,8 @@ LEDGER = ROOT / "docs/numbers.csv"
 PAGES = ("README.md", "docs/index.md", "docs/the-score.md", "docs/instruments.md", "docs/results.md")
 NO_RESULTS = {"docs/numbers.csv", "docs/specification.csv", "docs/licences.csv"}
 NO_RESULTS |= {"docs/taught/points.csv"}  # a row a text
-FILES = {
-    path.relative_to(ROOT).as_posix() for folder in ("docs", "paper") for path in (ROOT / folder).rglob("*.csv")
-} - NO_RESULTS
+TABLES = [path for folder in ("docs", "paper") for path in (ROOT / folder).rglob("*.csv")]
+FILES = {path.relative_to(ROOT).as_posix() for path in TABLES} - NO_RESULTS
 NOT_MEASURED = {
     "Python 3.11, 3.12 or 3.13": "versions",
     "Python from 3.11": "a version",
@@ -159,10 +158,8 @@ def rows(file: str) -> tuple[Row, ...]:
     with (ROOT / file).open(encoding="utf-8", newline="") as stream:
         table = list(csv.DictReader(stream))
     columns = list(table[0])
-    stop = next(
-        (i for i, name in enumerate(columns) if name in ("value", "facts", "count", "n", "printed", "scaled accuracy")),
-        1,
-    )
+    measured_columns = ("value", "facts", "count", "n", "printed", "scaled accuracy")
+    stop = next((i for i, name in enumerate(columns) if name in measured_columns), 1)
     last = columns.index("command") if "command" in columns else len(columns)
     result = []
     for row in table:

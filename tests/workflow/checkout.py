@@ -30,12 +30,8 @@ class Run:
 
     def __init__(self, folder: Path, **environment: str) -> None:
         self.folder = folder
-        self.environment = {
-            **os.environ,
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-            "PYTHONPATH": str(folder),
-            **environment,
-        }
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        self.environment = {**os.environ, "PATH": path, "PYTHONPATH": str(folder), **environment}
 
     def command(
         self, *words: str, profile: str | None = None, experiment: str | None = "tests/experiment.yaml"
@@ -44,13 +40,8 @@ class Run:
         return ["snakemake", "--profile", *([profile] if profile else self.profile), *overlay, "--nocolor", *words]
 
     def __call__(self, *words: str, **how) -> subprocess.CompletedProcess:
-        done = subprocess.run(
-            self.command(*words, **how),
-            cwd=self.folder,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-        )
+        command = self.command(*words, **how)
+        done = subprocess.run(command, cwd=self.folder, env=self.environment, capture_output=True, text=True)
         done.text = done.stdout + done.stderr
         return done
 

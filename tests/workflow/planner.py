@@ -45,15 +45,14 @@ def planned(printed: str) -> Iterator[str]:
 
 def plan(requests: Sequence[tuple[Path, Sequence[str]]], scratch: Path, environment: dict[str, str]) -> list[Plan]:
     """Dry runs of (folder, words of the command line), in the order of `requests`."""
-    lines = [
-        json.dumps({"folder": str(folder), "words": list(words), "printed": str(scratch / f"{number}.txt")})
-        for number, (folder, words) in enumerate(requests)
-    ]
-    done = subprocess.run(
-        [sys.executable, __file__], input="\n".join(lines), env=environment, capture_output=True, text=True, check=True
+    files = [scratch / f"{number}.txt" for number in range(len(requests))]
+    lines = "\n".join(
+        json.dumps({"folder": str(folder), "words": list(words), "printed": str(file)})
+        for file, (folder, words) in zip(files, requests, strict=True)
     )
+    command = [sys.executable, __file__]
+    done = subprocess.run(command, input=lines, env=environment, capture_output=True, text=True, check=True)
     codes = {answer["printed"]: answer["code"] for answer in map(json.loads, done.stdout.splitlines())}
-    files = [scratch / f"{number}.txt" for number in range(len(lines))]
     return [Plan(codes[str(file)], file.read_text(encoding="utf-8")) for file in files]
 
 

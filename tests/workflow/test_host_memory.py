@@ -8,14 +8,9 @@ from checkout import Run, copy_checkout
 # GB; mistral-24b is not fetched
 WEIGHTS = {"phi3-medium-4k": 27.9, "gemma3-27b": 54.9, "phi4": 29.3, "qwen3.5-122b-a10b": 244.0, "smollm2-135m": 20.0}
 OVERLAY = "models: {phi4: {serve: merged}}\n"
-TARGETS = [
-    "results/adapters/gemma3-27b/all/verified.json",
-    *(
-        f"results/transcripts/{m}/nothing/count/epic/test.manifest.json"
-        for m in ("phi3-medium-4k", "phi4", "mistral-24b")
-    ),
-    "results/transcripts/gpt5/nothing/count/epic/test-100.manifest.json",
-]
+JUDGED = {"phi3-medium-4k": "test", "phi4": "test", "mistral-24b": "test", "gpt5": "test-100"}
+TARGETS = [f"results/transcripts/{m}/nothing/count/epic/{split}.manifest.json" for m, split in JUDGED.items()]
+TARGETS.append("results/adapters/gemma3-27b/all/verified.json")
 
 
 @pytest.fixture(scope="module")

@@ -65,11 +65,8 @@ def test_every_system_of_cult_eval_is_translated_and_judged(plans):
     translated = jobs(plans, "cult-eval-paper", "cult_eval_translate")
     shots = Counter(job.split("/")[0] for job in translated)
     assert len(shots) == 9
-    assert {model for model, count in shots.items() if count == 1} == {
-        "hunyuan-mt-7b",
-        "madlad400-10b-mt",
-        "nllb200-3.3b",
-    }
+    once = {model for model, count in shots.items() if count == 1}
+    assert once == {"hunyuan-mt-7b", "madlad400-10b-mt", "nllb200-3.3b"}
     judged = jobs(plans, "cult-eval-paper", "cult_eval_judge")
     assert judged == sorted(f"grok-4.1-fast/{job}" for job in [*translated, "written/0"])
 
@@ -97,24 +94,18 @@ def test_the_papers_own_layout_trains_twenty_adapters(plans):
 
 def test_what_is_called_the_papers_is_in_its_experiment():
     """Comments of config.yaml and the choices say `value`, as the paper; a field whose own value is the paper's may stay."""
+    text = (ROOT / "config.yaml").read_text()
     ours, put_back = (
-        yaml.safe_load((ROOT / name).read_text()) for name in ("config.yaml", "experiments/excam-paper.yaml")
+        [section for section in sections.values() if isinstance(section, dict)]
+        for sections in (yaml.safe_load(text), entries("excam-paper"))
     )
-    fields = {
-        field: value for section in put_back.values() if isinstance(section, dict) for field, value in section.items()
-    }
-    called = dict(
-        re.findall(
-            r"^  (\w+): [^#\n]*# (?!silent|as in the paper)(.*\bpaper\b.*)", (ROOT / "config.yaml").read_text(), re.M
-        )
-    )
+    fields = {field: value for section in put_back for field, value in section.items()}
+    called = dict(re.findall(r"^  (\w+): [^#\n]*# (?!silent|as in the paper)(.*\bpaper\b.*)", text, re.M))
     assert called.keys() <= fields.keys()
     assert {"spans", "layout", "pairs", "significance"} <= called.keys()
     for field, comment in called.items():
         assert str(fields[field]) in re.findall(r"[\w-]+", comment), field
-        assert all(
-            section.get(field, None) != fields[field] for section in ours.values() if isinstance(section, dict)
-        ), field
+        assert all(section.get(field) != fields[field] for section in ours), field
     choices = (ROOT / "docs/reading-the-paper.md").read_text()
     said = re.findall(r"`(?:[\w.]+: )?([\w-]+)`(?=[^.;|`]*\b(?:as the paper|the paper's))", choices)
     assert {"zero2", "1000000", "as-published"} <= set(said) <= {str(value) for value in fields.values()}

@@ -50,9 +50,8 @@ def test_the_data_set_is_audited_and_published(run):
 
 def test_a_copy_of_results_is_audited_where_it_lies_alone(run, tmp_path):
     """Without models, checkpoints and journals, as one would send it; the run itself has kept what that needs."""
-    shutil.copytree(
-        run.folder / "results", tmp_path / "copy", ignore=shutil.ignore_patterns("models", "checkpoints", "journal")
-    )
+    left_out = shutil.ignore_patterns("models", "checkpoints", "journal")
+    shutil.copytree(run.folder / "results", tmp_path / "copy", ignore=left_out)
     result = CliRunner().invoke(cli.app, ["audit", "--results", str(tmp_path / "copy")])
     assert result.exit_code == 4, result.stderr
     assert "0 differs, 0 gone, 0 unproven" in result.stderr
@@ -189,9 +188,8 @@ def test_missing_column_names_dataset_file_and_columns(run):
     finally:
         file.write_text(content, encoding="utf-8")
     assert done.returncode != 0
-    assert re.search(
-        r"normad: normad_etiquette_final_data\.csv: no column Gold Label; expected .*; found .*Label", done.text
-    )
+    line = r"normad: normad_etiquette_final_data\.csv: no column Gold Label; expected .*; found .*Label"
+    assert re.search(line, done.text)
     assert (run.folder / ADAPTER / "manifest.json").exists()
 
 
