@@ -30,9 +30,9 @@ def test_a_language_has_many_names(name, code):
     assert language_code(name) == code
 
 
-@pytest.mark.parametrize("name", ["", "Elvish of the north", "?", "english and german"])
-def test_an_unknown_name_is_refused(name):
-    assert "expected its ISO 639 code" in line_of(InputInvalid, language_code, name)
+def test_an_unknown_name_is_refused():
+    for name in ("", "Elvish of the north", "?", "english and german"):
+        assert "expected its ISO 639 code" in line_of(InputInvalid, language_code, name)
 
 
 def test_every_name_of_the_table_is_unambiguous():
@@ -66,7 +66,7 @@ def test_a_text_is_never_read_as_html():
         ("Erkläre auf Englisch, was Gäste am Polterabend vor der Hochzeit tun.", ENGLISH, False),
         (f"Translate the following text into another language: {GERMAN}", GERMAN, False),  # it holds the language
         (
-            "日本ではなぜ節分に豆をまくのですか。どのように行われ、どんな意味があるのか、子どもにもわかるように説明してください。",
+            "日本ではなぜ節分に豆をまくのですか。どのように行われ、子どもにもわかるように説明してください。",
             ENGLISH,
             True,
         ),
@@ -91,9 +91,8 @@ sys.modules["pycld2"] = None
 from excam.scoring import warnings
 print(warnings.of_texts(sys.argv[1], sys.argv[2]), warnings.unchecked_line(), sep="\\n")
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code, f"Was ist das? {GERMAN}", ENGLISH], capture_output=True, text=True, check=True
-    )
+    command = [sys.executable, "-c", code, f"Was ist das? {GERMAN}", ENGLISH]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     first, second = done.stdout.splitlines()
     assert first == "()"
     assert second.startswith("pycld2 is not installed: ")

