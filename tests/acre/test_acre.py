@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+import re
 from collections import Counter
 from dataclasses import replace
 
@@ -26,9 +27,9 @@ from excam.acre import (
     numbers,
     source,
     study,
-    translate,
     translations,
 )
+from excam.acre import translate as translating
 from excam.annotation.answers import open_points
 from excam.annotation.answers import read as read_answer
 from excam.annotation.form import SUBMITTED
@@ -48,16 +49,8 @@ def completion(text, finish="stop"):
 
 
 def agent_of(request):
-    text = request.messages[0].content
-    return next(
-        name
-        for name, start in (
-            ("validator", "You check"),
-            ("fidelity", "You rate how faith"),
-            ("nuance", "You rate how clear"),
-        )
-        if text.startswith(start)
-    )
+    starts = {"You check": "validator", "You rate how faith": "fidelity", "You rate how clear": "nuance"}
+    return next(name for start, name in starts.items() if request.messages[0].content.startswith(start))
 
 
 class Judge:
@@ -345,12 +338,10 @@ def test_equivalent_by_hand(translation, reason):
     assert verdict.valid == (reason in ("equivalent", "explication"))
 
 
-@pytest.mark.parametrize(
-    ("translation", "reason"), [("A red stone bridge.", "none"), ("A red stone over water.", "explication")]
-)
-def test_two_of_five_words_of_the_explication_are_enough(translation, reason):
+def test_two_of_five_words_of_the_explication_are_enough():
     item = replace(LOCK, equivalent=None, accepted=(), literal=(), explication="red lamp water garden door")
-    assert equivalent.judge(item, translation).reason == reason
+    assert equivalent.judge(item, "A red stone bridge.").reason == "none"
+    assert equivalent.judge(item, "A red stone over water.").reason == "explication"
 
 
 def test_equivalent_needs_something_to_compare_with():
@@ -370,14 +361,12 @@ def test_gate_and_ablation_truth_table(variant, valid):
     judge = Judge(validator=VALID[valid])
     verdict = verdict_of(judge, variant)
     gated = variant != "no-gate"
-    assert verdict.failure is None
-    assert verdict.valid is valid
+    assert (verdict.failure, verdict.valid) == (None, valid)
     if valid or not gated:
         assert (verdict.fidelity, verdict.clarity, verdict.quality, verdict.acre) == (4, 5, 0.9, 0.9)
         assert Counter(map(agent_of, judge.requests)) == {"validator": 1, "fidelity": 1, "nuance": 1}
     else:
-        assert (verdict.fidelity, verdict.clarity, verdict.quality) == (None, None, None)
-        assert verdict.acre == 0.0
+        assert (verdict.fidelity, verdict.clarity, verdict.quality, verdict.acre) == (None, None, None, 0.0)
         assert [agent_of(request) for request in judge.requests] == ["validator"]
     assert judge.batches == (1 if not gated or not valid else 2)
     assert verdict.protocol == (None if variant == "no-routing" else "A")
@@ -385,15 +374,12 @@ def test_gate_and_ablation_truth_table(variant, valid):
 
 def test_what_each_variant_shows_to_whom():
     case = asks.case(ROWS[0])
-    texts = {
-        (a.name, v): prompt(a, case, v) for a in (asks.VALIDATOR, asks.FIDELITY, asks.NUANCE) for v in asks.VARIANTS
-    }
+    agents = (asks.VALIDATOR, asks.FIDELITY, asks.NUANCE)
+    texts = {(agent.name, v): prompt(agent, case, v) for agent in agents for v in asks.VARIANTS}
     for (agent, variant), text in texts.items():
         assert (case.explication in text) == (agent != "nuance" and variant != "no-explication")
         assert (case.reference in text) == (agent == "nuance" and variant != "no-reference")
-        assert "{" not in text.replace('{"valid": true}', "").replace('{"valid": false}', "").replace(
-            '{"score": 1}', ""
-        ).replace('{"score": 5}', "")
+        assert "{" not in re.sub(r'\{"(valid": (true|false)|score": [15])\}', "", text)
     assert texts["validator", "full"] == texts["validator", "no-gate"] == texts["validator", "no-reference"]
     assert texts["fidelity", "full"] == texts["fidelity", "no-reference"]
     assert texts["nuance", "full"] == texts["nuance", "no-explication"] == texts["nuance", "no-routing"]
@@ -458,9 +444,8 @@ def test_a_row_without_explication_is_refused_where_it_decides_and_judged_withou
         judge = Judge()
         verdict = verdict_of(judge, variant, case=case)
         refused = variant != "no-explication"
-        assert (verdict.failure == "no-explication") == refused
-        assert (len(judge.requests) == 0) == refused
-        assert (verdict.acre is None) == refused
+        expected = ("no-explication", None, 0) if refused else (None, 0.9, 3)
+        assert (verdict.failure, verdict.acre, len(judge.requests)) == expected
 
 
 def test_an_empty_translation_is_invalid_without_a_request():
@@ -514,15 +499,12 @@ TEXT, CHOICE = load("acre"), load("acre-choice")
 def test_metric_is_found_and_scores_a_row():
     for metric, mode in ((TEXT, "text"), (CHOICE, "choose")):
         assert "prompts:ours" in metric.signature
-        assert (metric.mode, metric.structured, metric.asks) == (
-            mode, mode == "text", "texts" if mode == "text" else "likelihoods",
-        )  # fmt: skip
+        asked = "texts" if mode == "text" else "likelihoods"
+        assert (metric.mode, metric.structured, metric.asks) == (mode, mode == "text", asked)
     assert TEXT.signature != CHOICE.signature
-    translation = ROWS[0]
-    values = {name: getattr(translation.item, name, "") for name in (*TEXT.columns, "explication")} | {
-        "translation": translation.translation
-    }
-    row = Row(translation.id, values)
+    case = asks.case(ROWS[0])
+    values = {name: getattr(case, name) for name in (*TEXT.columns, "explication")}
+    row = Row(case.id, values)
     (outcome,) = run(TEXT.flow, [row], Judge(fidelity='{"score": 4, "rationale": "near"}'))
     assert (outcome.score, outcome.failure, outcome.explanation) == (0.9, None, "near")
     assert outcome.parts["valid"] is True
@@ -531,9 +513,8 @@ def test_metric_is_found_and_scores_a_row():
     wrong = Row("a", values | {"category": "Food"})
     assert "category: found Food" in line_of(InputInvalid, run, TEXT.flow, [wrong], Judge())
     results = run(Scorer(TEXT, None).flow, [wrong, row], Judge())
-    assert [result.failure for result in results] == [
-        "category: found Food; expected Material, Social, Religious, Ecological, Linguistic", None,
-    ]  # fmt: skip
+    food = "category: found Food; expected Material, Social, Religious, Ecological, Linguistic"
+    assert [result.failure for result in results] == [food, None]
 
 
 def test_the_protocol_of_a_row_overrides_that_of_its_category():
@@ -570,29 +551,27 @@ def test_the_judge_without_a_model_refuses_a_row_that_it_cannot_compare(tmp_path
 
 def test_translation_prompts_with_and_without_example():
     first_item, example = ROWS[0].item, items.held_out(ITEMS, MINI / "example.jsonl")
-    plain, shown = translate.prompt(first_item, None), translate.prompt(first_item, example)
+    plain, shown = translating.prompt(first_item, None), translating.prompt(first_item, example)
     assert first_item.source in plain
     assert example.source in shown
     assert example.reference in shown
     assert plain.startswith("Translate the Chinese text into English.")
     assert plain.endswith("\nEnglish translation:")
     german = replace(first_item, target_language="German")
-    assert translate.prompt(german, example).count("German translation:") == 2
+    assert translating.prompt(german, example).count("German translation:") == 2
     for text in (plain, shown):
         assert first_item.reference not in text
         assert first_item.explication not in text
 
-    def ask(requests):
-        assert len(requests) == 1
-        return [completion(f" {requests[0].messages[0].content[:3]} ")]
+    def translated(answer, *how):
+        (row,) = run(
+            lambda item: translating.translate(item, "m", *how), [first_item], lambda asked: [*map(answer, asked)]
+        )
+        return row
 
-    (row,) = run(lambda item: translate.translate(item, "m", "plain"), [first_item], ask)
+    row = translated(lambda request: completion(f" {request.messages[0].content[:3]} "), "plain")
     assert (row.translation, row.shots, row.id) == (first_item.source[:3], 0, f"{first_item.id}/m/0")
-    (row,) = run(
-        lambda item: translate.translate(item, "m", "prompt", example),
-        [first_item],
-        lambda r: [completion("<think>hm", "length")],
-    )
+    row = translated(lambda _: completion("<think>hm", "length"), "prompt", example)
     assert (row.translation, row.shots, row.finish) == ("", 1, "length")
 
 
@@ -610,9 +589,8 @@ def test_translation_prompts_with_and_without_example():
 def test_candidates_are_spans_of_the_sentence(text, terms, absent, failure):
     sentence = candidates.Sentence("s", ROWS[0].item.source, {"licence": "CC0"})
     extraction = candidates.parse(sentence, completion(text))
-    assert [(row["id"], row["term"]) for row in extraction.rows] == [
-        (f"s/{at}", term) for at, term in enumerate(terms, 1)
-    ]
+    spans = {row["id"]: row["term"] for row in extraction.rows}
+    assert spans == {f"s/{at}": term for at, term in enumerate(terms, 1)}
     assert all(sentence.source[row["source_start"] : row["source_end"]] == row["term"] for row in extraction.rows)
     assert (extraction.absent, extraction.failure) == (absent, failure)
 
@@ -654,7 +632,6 @@ def test_labels_come_back_from_a_campaign(tmp_path):
 def test_items_come_back_from_a_campaign(tmp_path):
     drawn, _ = campaign.marking(MINI / "items.jsonl", 1, 0)
     by_source = {item.source: item for item in ITEMS.values()}
-
     out = {"kang": "not_salient", "qipao": "transliterated"}
 
     def mark(task):
@@ -690,12 +667,11 @@ def test_a_sentence_that_annotators_mark_differently_is_no_item(tmp_path):
     def ada(task):
         return texts | {"source_span": [[0, 1, "Social"]], "equivalents": "first\nboth"}
 
+    others = {drawn.tasks[0].id: {"verdict": "misaligned"}}
+    others[drawn.tasks[1].id] = texts | {"source_span": [[0, 1, "Linguistic"]]}
+
     def eve(task):
-        if task is drawn.tasks[0]:
-            return {"verdict": "misaligned"}
-        if task is drawn.tasks[1]:
-            return texts | {"source_span": [[0, 1, "Linguistic"]]}
-        return texts | {"source_span": [[0, 1, "Social"]], "equivalents": "both\nlast"}
+        return others.get(task.id, ada(task) | {"equivalents": "both\nlast"})
 
     files = [submitted(tmp_path, drawn, "ada", ada), submitted(tmp_path, drawn, "eve", eve)]
     collected = campaign.collect(files, drawn)
@@ -748,9 +724,8 @@ def test_from_translations_to_a_report(tmp_path):
     succeed("acre", "metrics", rows, "--to", measured)
     more = ("--judged", judged_file, "--measured", measured, "--to", tmp_path / "unlabelled")
     succeed("acre", "report", rows, *more)
-    assert {path.name for path in (tmp_path / "unlabelled").iterdir()} == {
-        *("table-3.csv", "table-3.md", "table-6.csv", "table-6.md")
-    }
+    written = {path.name for path in (tmp_path / "unlabelled").iterdir()}
+    assert written == {"table-3.csv", "table-3.md", "table-6.csv", "table-6.md"}
 
 
 @pytest.mark.parametrize(

@@ -70,9 +70,8 @@ def test_a_prompt_is_its_frame_around_the_texts(text, translation):
     case = replace(asks.case(ROWS[0]), source=text, translation=translation)
     for agent in (asks.VALIDATOR, asks.FIDELITY, asks.NUANCE):
         asked = "".join(message.content for message in asks.messages(agent, case, "full"))
-        empty = "".join(
-            message.content for message in asks.messages(agent, replace(case, source="", translation=""), "full")
-        )
+        without = asks.messages(agent, replace(case, source="", translation=""), "full")
+        empty = "".join(message.content for message in without)
         quoted = [json.dumps(shown, ensure_ascii=False) for shown in (text, translation)]
         assert all(shown in asked for shown in quoted)
         assert len(asked) == len(empty) + sum(len(shown) - 2 for shown in quoted)

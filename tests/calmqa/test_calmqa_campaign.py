@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from dataclasses import replace
 
+import form_campaigns
 import polars as pl
 import pytest
 from excam_commands import refusal, succeed
@@ -19,6 +20,14 @@ from excam.core.exceptions import InputInvalid
 
 THIRD = [source.Answer(f"third/{name}", "third", name, f"An answer\r\nto {name}.", "stop") for name in QUESTIONS]
 THREE = ("careful", "careless", "third")
+
+
+def in_files(folder):
+    """Write the questions and the answers as tables; return their paths."""
+    paths = folder / "questions.parquet", folder / "answers.parquet"
+    tables.write_frame(paths[0], source.to_frame(list(QUESTIONS.values()), source.Question))
+    tables.write_frame(paths[1], source.to_frame([*SHEETS, *THIRD], source.Answer))
+    return paths
 
 
 def drawn(seed=1):
@@ -45,19 +54,18 @@ def test_a_campaign_hides_the_models_and_mixes_their_order():
     assert len(drawn_campaign.tasks) == 14, "one answer of the careless sheet is empty"
     assert {tuple(sorted(task.hidden.values())) for task in drawn_campaign.tasks} == {tuple(sorted(THREE))}
     assert len({tuple(task.hidden.values()) for task in drawn_campaign.tasks}) > 3
-    assert not [
-        task for task in drawn_campaign.tasks if any(name in json.dumps(task.shown) for name in ("careless", "third"))
-    ]
+    texts = json.dumps([task.shown for task in drawn_campaign.tasks])
+    assert "careless" not in texts
+    assert "third" not in texts
     assert drawn_campaign.content == drawn().content
     assert drawn_campaign.content != drawn(2).content
     assert all("\r" not in task.shown["answer_1"] for task in drawn_campaign.tasks)
 
 
 def test_questions_of_each_language_and_type_are_drawn_and_the_others_listed(tmp_path):
-    tables.write_frame(tmp_path / "questions.parquet", source.to_frame(list(QUESTIONS.values()), source.Question))
-    tables.write_frame(tmp_path / "answers.parquet", source.to_frame([*SHEETS, *THIRD], source.Answer))
-    words = ("--questions", tmp_path / "questions.parquet", "--subjects", ",".join(THREE), "--each", 2)
-    call = ("calmqa", "draw", tmp_path / "answers.parquet", *words, "--to", tmp_path / "c.json", "--languages")
+    questions, answers = in_files(tmp_path)
+    words = ("--questions", questions, "--subjects", ",".join(THREE), "--each", 2)
+    call = ("calmqa", "draw", answers, *words, "--to", tmp_path / "c.json", "--languages")
     done = succeed(*call, "German, de,ja")
     tasks = campaigns.read(tmp_path / "c.json").tasks
     drawn_types = sorted((task.language, task.shown["kind"]) for task in tasks)
@@ -81,10 +89,9 @@ def test_other_than_three_answered_subjects_are_refused():
 
 def test_what_people_submitted_becomes_the_authors_columns_and_is_regressed(tmp_path):
     drawn_campaign, exports = drawn(), []
-    tables.write_frame(tmp_path / "questions.parquet", source.to_frame(list(QUESTIONS.values()), source.Question))
-    tables.write_frame(tmp_path / "answers.parquet", source.to_frame([*SHEETS, *THIRD], source.Answer))
-    asked = ["--questions", tmp_path / "questions.parquet"]
-    words = ["draw", tmp_path / "answers.parquet", *asked, "--subjects", "careful, careless,third", "--seed", 1]
+    questions, answers = in_files(tmp_path)
+    asked = ["--questions", questions]
+    words = ["draw", answers, *asked, "--subjects", "careful, careless,third", "--seed", 1]
     succeed("calmqa", *words, "--people", 2, "--to", tmp_path / "campaign.json")
     assert campaigns.read(tmp_path / "campaign.json").content == drawn_campaign.content
     for name in ("ada", "grace"):
@@ -97,10 +104,8 @@ def test_what_people_submitted_becomes_the_authors_columns_and_is_regressed(tmp_
     assert {rating.rating for rating in rated if rating.model == "careful"} == {5}
     assert {rating.annotator for rating in rated} == {"ada", "grace"}
     assert json.loads(tables.read_lines(tmp_path / "r.csv")[0]["overall-rating"])[0]["rating"] in (2, 5)
-    assert (
-        "84 ratings of 1 to 5 by 2 annotators (ada, grace)"
-        in succeed("calmqa", "report", tmp_path / "r.csv", "--to", tmp_path).stdout
-    )
+    done = succeed("calmqa", "report", tmp_path / "r.csv", "--to", tmp_path)
+    assert "84 ratings of 1 to 5 by 2 annotators (ada, grace)" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -116,19 +121,15 @@ def test_what_people_submitted_becomes_the_authors_columns_and_is_regressed(tmp_
     ],
 )
 def test_damaged_questions_and_answers_are_one_line(tmp_path, name, change, words):
-    frames = {
-        "questions": source.to_frame(list(QUESTIONS.values()), source.Question),
-        "answers": source.to_frame([*SHEETS, *THIRD], source.Answer),
-    }
-    for table_name, frame in frames.items():
-        tables.write_frame(tmp_path / f"{table_name}.parquet", change(frame) if table_name == name else frame)
-    call = ["draw", tmp_path / "answers.parquet", "--questions", tmp_path / "questions.parquet"]
+    questions, answers = in_files(tmp_path)
+    damaged = tmp_path / f"{name}.parquet"
+    tables.write_frame(damaged, change(tables.read_frame(damaged)))
+    call = ["draw", answers, "--questions", questions]
     call += ["--subjects", ",".join(THREE), "--to", tmp_path / "campaign.json"]
     assert words in refusal("calmqa", *call)
 
 
 def test_answers_of_another_form_are_refused():
-    import form_campaigns
 
     other = form_campaigns.culture_spans()
     assert "expected long_form" in line_of(InputInvalid, lambda: list(campaign.ratings([], other, QUESTIONS)))
@@ -162,10 +163,8 @@ def test_written_questions_become_official_rows_and_the_others_are_counted(tmp_p
     done = succeed("calmqa", "collect-seeds", file, exported, "--to", to)
     assert "4 questions; submitted 7, not submitted 1, no_more 2, repeated 1" in done.stderr
     read = source.read_questions([to])
-    assert [(row.language, row.question) for row in read] == [
-        *(("wo", "Lu tax?"), ("wo", "Kan?")),
-        *(("de", "Lu tax?"), ("de", "Warum?")),
-    ]
+    assert [row.language for row in read] == ["wo", "wo", "de", "de"]
+    assert [row.question for row in read] == ["Lu tax?", "Kan?", "Lu tax?", "Warum?"]
     assert {row.type for row in read} == {"specific"}
     assert json.loads(to.read_text(encoding="utf-8").splitlines()[0])["why"] == "Only here."
 
@@ -200,7 +199,6 @@ def test_only_who_passes_the_test_goes_on_writing(tmp_path):
 
 
 def test_what_cannot_be_collected_is_refused(tmp_path):
-    import form_campaigns
 
     assert "found Wolof, wo; expected some, each once" in line_of(InputInvalid, seeds.drawing, ["Wolof", "wo"], 1, 1)
     assert "found none; expected some, each once" in line_of(InputInvalid, seeds.drawing, [], 1, 1)

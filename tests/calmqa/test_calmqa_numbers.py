@@ -50,9 +50,10 @@ def test_scores_by_hand(row, k, how, s, note):
     assert score == (None if s is None else pytest.approx(s)), note
 
 
-@pytest.mark.parametrize(
-    ("counts", "k"), [([3], 3), ([1, 9], 9), ([5, 1, 3], 3), ([1, 2, 3, 4], 3), ([], 0), ([0, 0, 7], 0)]
-)
+K_OF = [([3], 3), ([1, 9], 9), ([5, 1, 3], 3), ([1, 2, 3, 4], 3), ([], 0), ([0, 0, 7], 0)]
+
+
+@pytest.mark.parametrize(("counts", "k"), K_OF)
 def test_k_is_the_upper_median(counts, k):
     assert numbers.upper_median(counts) == k
 
@@ -121,14 +122,8 @@ def question(language, kind="specific", group="q"):
 
 
 def answer(subject, language, right, **more):
-    row = {
-        "subject": subject,
-        "language": language,
-        "decidable": True,
-        "wrong_language": not right,
-        "surface": int(right),
-    }
-    return row | {"type": "specific", "s": None, "factuality": None} | more
+    row = {"subject": subject, "language": language, "wrong_language": not right, "surface": int(right)}
+    return row | {"decidable": True, "type": "specific", "s": None, "factuality": None} | more
 
 
 def ours(rows=(), gaps=(), human=(), questions=(), languages=()):
@@ -207,9 +202,8 @@ def test_regressions_equal_statsmodels_called_directly():
     assert ours.cox_snell == pytest.approx(1 - np.exp(2 * (binary.llnull - binary.llf) / 120), abs=1e-9)
     most = 1 - np.exp(2 * binary.llnull / 120)
     assert ours.nagelkerke == pytest.approx(ours.cox_snell / most, abs=1e-9)
-    ordinal = OrderedModel.from_formula(
-        "y ~ C(mark)", frame.assign(y=pd.Categorical(frame["y"], ordered=True)), distr="logit"
-    )
+    ordered = frame.assign(y=pd.Categorical(frame["y"], ordered=True))
+    ordinal = OrderedModel.from_formula("y ~ C(mark)", ordered, distr="logit")
     result = ordinal.fit(method="bfgs", disp=False, maxiter=500)
     assert regression.proportional_odds_r2(grades, columns).mcfadden == pytest.approx(result.prsquared, abs=1e-5)
     plain = smf.logit("high ~ neutral", frame).fit(disp=0)
@@ -317,10 +311,11 @@ def test_ratings_that_do_not_vary(tmp_path):
     assert "Only one type of question" in pages.regression_page(high, ratings.ranks(high), ratings.r2_lines(high))
 
 
-def test_the_odds_of_neutral_and_specific_questions_by_hand():
-    def rated(kind, *grades):
-        return [ratings.Rating(grade, "m", kind, "en", f"{kind} {n}", "none", "none") for n, grade in enumerate(grades)]
+def rated(kind, *grades, model="m"):
+    return [ratings.Rating(grade, model, kind, "en", f"{kind} {n}", "none", "none") for n, grade in enumerate(grades)]
 
+
+def test_the_odds_of_neutral_and_specific_questions_by_hand():
     odds = ratings.odds([*rated("agnostic", 4, 5, 4, 3), *rated("specific", 4, 3, 2, 1)])
     assert (odds["neutral"], odds["specific"], odds["times"]) == (0.75, 0.25, 3)
     for model in ("logit", "logit with model and language", "GEE by question"):
@@ -333,31 +328,16 @@ def test_the_odds_of_neutral_and_specific_questions_by_hand():
 
 def test_the_odds_of_questions_within_each_model():
     """Both models have odds of 9 times; their answers thrown together have 6 / .75."""
-    shares = {
-        ("a", "agnostic"): (3, 1),
-        ("a", "specific"): (1, 3),
-        ("b", "agnostic"): (9, 1),
-        ("b", "specific"): (5, 5),
-    }
-    rated = [
-        ratings.Rating(grade, model, kind, "en", f"{model} {kind} {grade} {number}", "none", "none")
-        for (model, kind), (high, low) in shares.items()
-        for grade, count in ((5, high), (1, low))
-        for number in range(count)
-    ]
-    odds = ratings.odds(rated)
+    of_a = [*rated("agnostic", 5, 5, 5, 1, model="a"), *rated("specific", 5, 1, 1, 1, model="a")]
+    of_b = [*rated("agnostic", *[5] * 9, 1, model="b"), *rated("specific", *[5] * 5, *[1] * 5, model="b")]
+    odds = ratings.odds([*of_a, *of_b])
     assert odds["logit"].ratio == pytest.approx(8)
     assert odds["logit with model and language"].ratio == pytest.approx(9)
 
 
 def test_models_are_ranked_by_mean_rating_with_the_lead_of_each():
-    def rated(model, *grades):
-        return [
-            ratings.Rating(grade, model, "specific", "en", f"question {n}", "none", "none")
-            for n, grade in enumerate(grades)
-        ]
-
-    first, second = ratings.ranks([*rated("low", 1, 2, 3), *rated("high", 3, 4, 5)])
+    low, high = rated("specific", 1, 2, 3, model="low"), rated("specific", 3, 4, 5, model="high")
+    first, second = ratings.ranks([*low, *high])
     assert (first["model"], first["mean"], first["ahead"], first["n"]) == ("high", 4, 2, 3)
     assert first["ahead_low"] is None, "every draw of questions gives 2: no interval"
     assert (second["model"], second["mean"], second["ahead"]) == ("low", 2, None)

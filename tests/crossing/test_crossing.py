@@ -89,14 +89,13 @@ def test_rated_answers_have_the_errors_that_any_rater_marked(tmp_path, capsys):
     assert "1 of 3 rated answers have no text" in capsys.readouterr().err
     assert answer.kinds == ("omission",)
     assert answer.said[1] == "factuality: none, omissions: minor, language correct: yes, rating: 4, by b"
-    assert other.right
-    assert other.cluster == answer.cluster
+    assert (other.right, other.cluster) == (True, answer.cluster)
     assert other.columns["answer"] == "It is so."
     assert other.columns["type"] == "specific"
     assert (answer.rating, other.rating) == (4.0, 4.0)
     write_rows(path, [RATING | RIGHT | {"language_correct": "si"}])
-    with pytest.raises(InputInvalid, match="1: language_correct: found si; expected yes, partially, no, or nothing"):
-        ratings.read(path)
+    line = line_of(InputInvalid, ratings.read, path)
+    assert "1: language_correct: found si; expected yes, partially, no, or nothing" in line
 
 
 def test_rated_answers_without_a_text_have_that_of_the_answers():
@@ -129,13 +128,14 @@ def test_a_table_of_rows_is_read_as_written(tmp_path):
     assert "0 rows" in line_of(InputInvalid, rows.write, tmp_path / "rows.parquet", [])
 
 
+def cluster(at, lengths):
+    """A right text, one with an omission and one with a wrong fact, of these lengths."""
+    texts = zip(("right", "omission", "factual"), ((), ("omission",), ("factual",)), lengths, strict=True)
+    return [Row(f"s:{at}/{name}", "s", f"s:{at}", not wrong, wrong, {"output": "x" * n}) for name, wrong, n in texts]
+
+
 def planted(n=40):
-    """Clusters of one right text, one with an omission and one with a wrong fact."""
-    return [
-        Row(f"s:{at}/{name}", "s", f"s:{at}", not wrong, wrong, {"output": "x" * (at + 1)})
-        for at in range(n)
-        for name, wrong in (("right", ()), ("omission", ("omission",)), ("factual", ("factual",)))
-    ]
+    return [row for at in range(n) for row in cluster(at, [at + 1] * 3)]
 
 
 def cells(table, column):
@@ -185,9 +185,7 @@ def test_a_metric_that_reads_english_only():
 
 
 def test_the_gap_has_an_interval_over_scenarios():
-    column = {
-        row.id: float(row.right and (at % 3 > 0 if row.local else at % 11 > 0)) for at, row in enumerate(STATEMENTS)
-    }
+    column = {row.id: float(row.right and at % (3 if row.local else 11) > 0) for at, row in enumerate(STATEMENTS)}
     first = next(numbers.language_gap(STATEMENTS, {"m": column}, seed=1))
     assert first["low"] < first["difference"] < first["high"] <= 0
 
@@ -211,13 +209,12 @@ def test_columns_of_scored_files(tmp_path):
     clean = [replace(result, metric=Description(lists_errors=True)) for result in results if result.score is not None]
     assert {*columns.of_scores({"m": clean}, {}, table)["m"].values()} == {0.0}, "p(R) tells no text from another"
     assert columns_by_name["(length)"][table[3].id] == 2.0
-    with pytest.raises(InputInvalid, match=r"crossing\.metrics\.m\.parts: whole: a number in no scored row$"):
-        columns.of_scores({"m": results}, {"m": ["whole"]}, table)
-    with pytest.raises(InputInvalid, match=r"is not among the 3 rows; score them again$"):
-        columns.of_scores({"m": results}, {}, table[:3])
-    named = [
-        replace(result, texts={"output": row.columns["output"]}) for result, row in zip(results, table, strict=True)
-    ]
+    line = line_of(InputInvalid, columns.of_scores, {"m": results}, {"m": ["whole"]}, table)
+    assert line.endswith("crossing.metrics.m.parts: whole: a number in no scored row")
+    line = line_of(InputInvalid, columns.of_scores, {"m": results}, {}, table[:3])
+    assert line.endswith("is not among the 3 rows; score them again")
+    texts = [{"output": row.columns["output"]} for row in table]
+    named = [replace(result, texts=text) for result, text in zip(results, texts, strict=True)]
     columns.of_scores({"m": named}, {}, table)
     for changed, said in (
         ([*named, named[0]], "is there twice"),
@@ -247,11 +244,7 @@ def test_pages_say_what_is_few():
 
 def test_a_cell_says_what_the_length_reaches_on_its_pairs():
     """The erroneous texts are shorter here, so a metric that equals the length reaches the value of the length."""
-    table = [
-        Row(f"s:{at}/{name}", "s", f"s:{at}", not wrong, wrong, {"output": "x" * length})
-        for at in range(8)
-        for name, wrong, length in (("right", (), 9), ("short", ("omission",), 4), ("false", ("factual",), 9))
-    ]
+    table = [row for at in range(8) for row in cluster(at, (9, 4, 9))]
     column = {row.id: None if row.id == "s:0/right" else float(len(row.columns["output"])) for row in table}
     lengths = columns.of_scores({}, {}, table)
     lines = list(numbers.blind_spots(table, {"m": column, "flat": dict.fromkeys(column, 1.0)} | lengths, seed=1))
@@ -312,6 +305,7 @@ class Mine(Metric):
         return Outcome(float("x" in row.texts["output"]))
         yield
 """
+ADDED = ["--name", "added", "--judge", "none", "--model", "null", "--gpus", "0", "--pace", "{}", "--seed", "1"]
 
 
 @pytest.mark.parametrize("metric", ["somebodys.metric", "somebodys/metric.py"])
@@ -323,10 +317,9 @@ def test_a_metric_added_as_one_entry_appears_in_both(tmp_path, monkeypatch, metr
     monkeypatch.chdir(tmp_path)
     rows_file, scores = tmp_path / "rows.parquet", tmp_path / "added.parquet"
     rows.write(rows_file, [*planted(3), *STATEMENTS])
-    asked = ["--name", "added", "--judge", "none", "--model", "null", "--gpus", "0", "--pace", "{}", "--seed", "1"]
     files = ["--rows", str(rows_file), "--scores", str(scores), "--transcript", str(tmp_path / "t.jsonl")]
     files += ["--manifest", str(tmp_path / "m.json"), "--journal", str(tmp_path / "j.jsonl")]
-    crossing_score([*asked, "--metric", metric, *files])
+    crossing_score([*ADDED, "--metric", metric, *files])
     for script in (crossing_blind_spots, crossing_language_gap, crossing_pairs):
         numbers_of = tmp_path / f"{script.name}.csv"
         options = ["--rows", str(rows_file), "--scores", str(scores), "--parts", "{}", "--numbers", str(numbers_of)]
@@ -339,15 +332,11 @@ def test_a_metric_added_as_one_entry_appears_in_both(tmp_path, monkeypatch, metr
 def test_a_metric_whose_columns_no_row_has_names_those_that_there_are(tmp_path):
     (tmp_path / "mine.py").write_text(MINE.replace('("instruction", "output")', '("question", "tone")'))
     rows.write(tmp_path / "rows.parquet", STATEMENTS)
-    asked = ["--name", "added", "--judge", "none", "--model", "null", "--gpus", "0", "--pace", "{}", "--seed", "1"]
     to = {name: str(tmp_path / name) for name in ("scores", "transcript", "manifest", "journal")}
     options = [word for name, path in to.items() for word in (f"--{name}", path)]
     options += ["--metric", str(tmp_path / "mine.py"), "--rows", str(tmp_path / "rows.parquet")]
-    line = (
-        "added: 0 rows have question, tone; expected some; the columns of rows are instruction, output, prompt, respon"
-    )
-    with pytest.raises(InputInvalid, match=line):
-        crossing_score([*asked, *options])
+    line = line_of(InputInvalid, crossing_score, [*ADDED, *options])
+    assert "added: 0 rows have question, tone; expected some; the columns of rows are instruction, output, pro" in line
 
 
 def test_a_crossing_that_cannot_be_made():
@@ -363,10 +352,9 @@ def test_a_crossing_that_cannot_be_made():
         ({}, "metrics"),
         ({"a": bleu}, r"crossing\.sets: rubric: no labelled rows; expected its section"),
     ):
+        crossing = {"metrics": metrics} | ({"sets": ["rubric"]} if bleu in metrics.values() else {})
         with pytest.raises(ConfigInvalid, match=line):
-            config.load(
-                base | {"crossing": {"metrics": metrics} | ({"sets": ["rubric"]} if bleu in metrics.values() else {})}
-            )
+            config.load(base | {"crossing": crossing})
 
 
 def test_what_a_rater_copied_stands_behind_the_scores():
