@@ -1,6 +1,7 @@
 """What steps declare of themselves and of their pages, read without an import."""
 
 import pytest
+from one_line_errors import line_of
 
 from excam.core import steps
 from excam.core.exceptions import InputInvalid
@@ -41,10 +42,8 @@ def module(tmp_path):
 
 def test_steps_and_pages_are_read_without_running_their_module(module):
     declared = steps.read_steps(module.parents[1])
-    assert {name: (step.module, step.version) for name, step in declared.items()} == {
-        "count_errors": (module, 3),
-        "figure_11": (module, 2),
-    }
+    versions = {name: (step.module, step.version) for name, step in declared.items()}
+    assert versions == {"count_errors": (module, 3), "figure_11": (module, 2)}
     page, stem = declared["figure_11"].rule, "results/paper/figure-11/{model}"
     assert declared["count_errors"].rule is None
     assert page.files == {
@@ -120,8 +119,6 @@ def test_two_steps_of_one_name_are_refused(module):
 )
 def test_a_wrong_declaration_is_refused_in_one_line(module, old, new, said):
     module.write_text(TEXT.replace(old, new))
-    with pytest.raises(InputInvalid) as caught:
-        steps.read_steps(module.parents[1])
-    text = str(caught.value)
-    assert text.startswith(f"{module}: figure_11: ")
-    assert said in text
+    line = line_of(InputInvalid, steps.read_steps, module.parents[1])
+    assert line.startswith(f"{module}: figure_11: ")
+    assert said in line

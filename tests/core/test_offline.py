@@ -70,9 +70,8 @@ class Listener:
             with connection:
                 if self.redirect:
                     connection.recv(4096)
-                    connection.sendall(
-                        f"HTTP/1.1 302 Found\r\nLocation: {self.redirect}\r\nContent-Length: 0\r\n\r\n".encode()
-                    )
+                    head = f"HTTP/1.1 302 Found\r\nLocation: {self.redirect}\r\nContent-Length: 0\r\n\r\n"
+                    connection.sendall(head.encode())
 
     def close(self) -> None:
         self._socket.shutdown(socket.SHUT_RDWR)

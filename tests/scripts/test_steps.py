@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import pytest
+from one_line_errors import line_of
 
 from excam.core.exceptions import InputInvalid
 from scripts import step
@@ -74,10 +75,9 @@ def test_an_option_is_not_abbreviated(capsys):
 
 
 def test_several_files_for_a_parameter_that_takes_one_are_refused_in_one_line():
-    with pytest.raises(InputInvalid) as caught:
-        main([*COMMAND, "--labels", "results/a.csv", "results/b.csv", "results/c.csv", "--table", "b"])
+    words = ["--labels", "results/a.csv", "results/b.csv", "results/c.csv", "--table", "b"]
     expected = "--labels: found 3 values; expected one, or labels_path: Sequence[...] to take several"
-    assert str(caught.value) == expected
+    assert line_of(InputInvalid, main, [*COMMAND, *words]) == expected
     assert not calls
 
 
