@@ -9,17 +9,7 @@ import pytest
 from json_lines import write_rows
 from mini_cult_eval import ITEMS, ROWS
 
-from excam.acre import (
-    errors,
-    judgements,
-    metrics,
-    misaligned,
-    numbers,
-    pages,
-    sentence_metrics,
-    study,
-    translations,
-)
+from excam.acre import errors, judgements, metrics, misaligned, numbers, pages, sentence_metrics, study, translations
 from excam.acre import printed as acre_printed
 from excam.acre.asks import Judged
 from excam.acre.sentence_metrics import texts
@@ -70,10 +60,8 @@ def test_bleu_splits_a_text_as_its_language_is_written():
         Translated(ITEM, "a", "She wore a dress."),
     ]
     bleu = sentence_metrics.measure(rows)["bleu"]
-    direct = (
-        BLEU(effective_order=True, tokenize="zh").sentence_score(target["translation"], [target["reference"]]).score
-    )
-    assert bleu.scores[0] == direct > sentence_metrics.bleu(texts(rows)[:1]).scores[0] == 0
+    direct = BLEU(effective_order=True, tokenize="zh").sentence_score(target["translation"], [target["reference"]])
+    assert bleu.scores[0] == direct.score > sentence_metrics.bleu(texts(rows)[:1]).scores[0] == 0
     assert "tok:13a" in bleu.signature
     assert "tok:zh" in bleu.signature
 
@@ -95,9 +83,8 @@ def encoder(tmp_path_factory):
     names = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
     fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=128, **names)
     fast.save_pretrained(folder)
-    config = BertConfig(
-        vocab_size=len(known), hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=16
-    )
+    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16}
+    config = BertConfig(vocab_size=len(known), **sizes)
     BertModel(config).save_pretrained(folder)
     return folder
 
@@ -124,8 +111,8 @@ def test_bertscore_of_an_empty_translation_is_0(encoder):
 def test_bertscore_as_a_metric_measures_all_rows_of_a_file_together(encoder, monkeypatch, tmp_path):
     monkeypatch.setattr(metrics, "BERTSCORE_LAYER", 2)
     monkeypatch.setattr("excam.scoring.scorer.BATCH", 2)
-    measured = []
     measure = sentence_metrics.bertscore
+    measured = []
     monkeypatch.setattr(
         sentence_metrics, "bertscore", lambda rows, *more: measured.append(len(rows)) or measure(rows, *more)
     )
@@ -181,9 +168,10 @@ def test_sensitivity_by_hand():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("below", "noise", "drop", "penalised"), [(2.0, 0.1, 0.4, True), (0.5, 0.1, 0.1, False), (2.0, 8.0, 0.26, False)]
-)
+DROPS = [(2.0, 0.1, 0.4, True), (0.5, 0.1, 0.1, False), (2.0, 8.0, 0.26, False)]
+
+
+@pytest.mark.parametrize(("below", "noise", "drop", "penalised"), DROPS)
 def test_a_drop_is_penalised_whose_interval_is_above_a_fifth_of_a_deviation(below, noise, drop, penalised):
     """Right ones score 0 or 10; wrong ones score about so much less, in a deviation of 5 or, with much noise, 7.7."""
     rows = [labelled_translation(str(n), "a", True) for n in range(40)]
@@ -197,17 +185,11 @@ def test_a_drop_is_penalised_whose_interval_is_above_a_fifth_of_a_deviation(belo
 
 def test_categories_are_counted_by_hand():
     tea_item, two = replace(ITEM, category="Social", term="茶", target="tea", source="喝茶。"), replace(ITEM, category="Social", term="茶馆儿", target="a shop", source="他去茶馆儿。")  # fmt: skip
-    lines = {
-        line["category"]: line
-        for line in numbers.counts([tea_item, two, replace(tea_item, category="Material"), tea_item])
-    }
+    counted = numbers.counts([tea_item, two, replace(tea_item, category="Material"), tea_item])
+    lines = {line["category"]: line for line in counted}
     assert lines["Social"] == {"category": "Social", "items": 3, "share": 75.0, "term_source": pytest.approx(5 / 3), "term_target": 4.0, "context_source": 4.0}  # fmt: skip
     assert (lines["Material"]["share"], lines["all"]["share"], lines["all"]["items"]) == (25.0, 100.0, 4)
-    assert (lines["Religious"]["items"], lines["Religious"]["share"], lines["Religious"]["term_source"]) == (
-        0,
-        0.0,
-        None,
-    )
+    assert [lines["Religious"][name] for name in ("items", "share", "term_source")] == [0, 0.0, None]
     left_out = {line["outcome"]: line for line in numbers.removals(3, ["misaligned"])}
     assert (left_out["kept"]["share"], left_out["misaligned"]["share"], left_out["all"]["share"]) == (75.0, 25.0, 100.0)
     assert (left_out["all"]["candidates"], left_out["weak-context"]["candidates"]) == (4, 0)
@@ -229,9 +211,7 @@ def test_composition_and_systems_by_hand():
 def test_systems_are_compared_on_common_items():
     scores = {"1/a/0": 0.9, "1/b/0": 0.0, "2/a/0": 0.8, "2/b/0": None, "3/a/0": 0.0, "3/b/0": 0.6}
     rows = [row for row in HAND if row.id in scores]
-    verdicts = {
-        row: Judged("A", acre=score, failure=None if score is not None else "x") for row, score in scores.items()
-    }
+    verdicts = {row: Judged("A", acre=score, failure="x" if score is None else None) for row, score in scores.items()}
     (comparison,) = numbers.compare_systems(rows, verdicts)
     assert (comparison["a"], comparison["b"], comparison["n"]) == ("a", "b", 2)
     assert comparison["difference"] == pytest.approx(0.15)
@@ -319,27 +299,24 @@ def test_every_table_prints_its_denominators():
 
 def test_a_judge_with_constant_verdicts_is_named():
     study = small_study()
-    valid = {
-        row: replace(verdict, valid=True, quality=0.5, acre=0.5) for row, verdict in study.judged["m", "full"].items()
-    }
+    known = study.judged["m", "full"]
+    valid = {row: replace(verdict, valid=True, quality=0.5, acre=0.5) for row, verdict in known.items()}
     flat = replace(study, judged={("m", "full"): valid, ("m", "no-gate"): valid})
     page = pages.table_6(flat, 0)[1]
     assert "- m calls every translation valid: that tells none apart." in page
     assert "- ACRE, m is the same for all translations on the labels (tau-b n/a, n = 32)" in page
     assert "No variant of m is better than chance" in pages.ablations(flat, 0)[1]
-    known = {row: translation.label.correct for row, translation in zip(valid, FEW, strict=True)}
+    correct = {row: translation.label.correct for row, translation in zip(valid, FEW, strict=True)}
     for right, said in ((1.0, ""), (0.0, "ACRE, m is below chance on the labels (tau-b −1.00")):
-        verdicts = {row: replace(verdict, acre=right if known[row] else 1 - right) for row, verdict in valid.items()}
+        verdicts = {row: replace(verdict, acre=right if correct[row] else 1 - right) for row, verdict in valid.items()}
         made = replace(study, judged={("m", "full"): verdicts, ("m", "no-gate"): verdicts})
         assert (said or "on the labels") in (page := pages.table_6(made, 0)[1]) or not said
         assert ("on the labels" in page) == bool(said)
         assert ("No variant of m" in pages.ablations(made, 0)[1]) == bool(said)
     all_right = [replace(translation, label=replace(translation.label, correct=True, errors=())) for translation in FEW]
     assert pages.table_6(replace(flat, rows=all_right), 0)[0], "labels of one value need no caution"
-    assert (
-        "## Cautions"
-        not in pages.table_6(replace(study, judged={("equivalent", "full"): study.full["equivalent"]}), 0)[1]
-    )
+    without_model = replace(study, judged={("equivalent", "full"): study.full["equivalent"]})
+    assert "## Cautions" not in pages.table_6(without_model, 0)[1]
 
 
 def test_the_worst_misaligned_translations_stand_first():
@@ -380,9 +357,8 @@ def test_misaligned_page_holds_both_kinds_and_no_markup():
 
 def test_a_study_refuses_scores_of_other_rows(tmp_path):
     tables.write_frame(tmp_path / "rows.parquet", translations.to_frame(ROWS))
-    tables.write_frame(
-        tmp_path / "m.parquet", sentence_metrics.to_frame(ROWS[1:], {"bleu": sentence_metrics.bleu(texts(ROWS[1:]))})
-    )
+    bleu = sentence_metrics.to_frame(ROWS[1:], {"bleu": sentence_metrics.bleu(texts(ROWS[1:]))})
+    tables.write_frame(tmp_path / "m.parquet", bleu)
     with pytest.raises(InputInvalid, match=r"BLEU: no score for qipao/made-up-careful/0 \(1 of 120 rows\)"):
         study.read([tmp_path / "rows.parquet"], metrics=[tmp_path / "m.parquet"])
 
@@ -440,10 +416,9 @@ def test_every_printed_number_has_one_of_ours_and_the_reverse(tmp_path):
     assert (lines["systems-mt"]["ours"], lines["table-4/low score and right/valid"]["ours"]) == ("1", "1")
     assert all(line["ours"] or line["note"] for line in lines.values())
     few = {name: ours[name] for name in ("table-1", "removals")}
-    unlabelled = {
-        line["id"]: line for line in claims.beside(stated, acre_printed.answers(tables_of_paper, few, settings))
-    }
-    assert unlabelled["table-7/full/correlation"]["note"] == "no labels of people: labels.jsonl"
+    unlabelled = claims.beside(stated, acre_printed.answers(tables_of_paper, few, settings))
+    (line,) = (line for line in unlabelled if line["id"] == "table-7/full/correlation")
+    assert line["note"] == "no labels of people: labels.jsonl"
 
 
 def test_translations_that_are_made_up_are_marked_in_the_figure():

@@ -221,10 +221,8 @@ def test_a_third_person_decides_what_two_differ_on(tmp_path):
     second = campaign.read(to)
     assert second.tasks[0].shown["answers_1"].startswith("Heard? → ")
     assert "refine it" in second.form.instructions[0].points[0]
-    again = exchange.to_json(
-        second, [Answer(second.tasks[0].id, "eve", answer(0, "eve", "often", 4).values, 5, TWO[0].saved)]
-    )
-    exported.write_text(again, encoding="utf-8")
+    eves = Answer(second.tasks[0].id, "eve", answer(0, "eve", "often", 4).values, 5, TWO[0].saved)
+    exported.write_text(exchange.to_json(second, [eves]), encoding="utf-8")
     assert "shows answers already" in command("adjudicate", to, exported, "--all", "--to", to).stderr
 
 

@@ -20,17 +20,14 @@ CAMPAIGN = campaigns.small(5)
 OTHER = campaigns.small(4)
 LONGER = ("\r\n", "''", "\uff1d", "\u2028", "\x85", "\x1f", "\x7f", "שלום", "\u202e", "👩‍👩‍👧", "e\u0301")
 SIGNS = st.sampled_from([*"=+-@\t',\"\r\n; a", *LONGER])
-TEXTS = st.lists(SIGNS, max_size=6).map("".join) | st.text(
-    st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30
-)
+ANY = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
+TEXTS = st.lists(SIGNS, max_size=6).map("".join) | st.text(ANY, max_size=30)
 
 
 @given(st.lists(st.tuples(TEXTS, TEXTS, st.sampled_from(["Bo", "a.b", "a-b", "b", "0"])), max_size=5))
 def test_both_files_give_every_answer_and_the_same_bytes_again(rows):
-    made = [
-        campaigns.answer(number, name, comment_1=first, comment_2=second)
-        for number, (first, second, name) in enumerate(rows)
-    ]
+    numbered = enumerate(rows)
+    made = [campaigns.answer(n, name, comment_1=first, comment_2=other) for n, (first, other, name) in numbered]
     for write in WRITERS:
         text = write(CAMPAIGN, made)
         kept = exchange.read(text.encode(), CAMPAIGN)

@@ -56,19 +56,15 @@ def thirty():
 def test_as_many_rows_as_wanted_each_language_its_own(thirty):
     samples = thirty + [s for number in range(40, 50) for s in pair(number, language="German")]
     drawn_campaign, counts = drawn(samples, wanted=(("calmqa", "English", 5, 3), ("calmqa", "German", 3, 2)))
-    assert Counter((task.language, task.annotators) for task in drawn_campaign.tasks) == {
-        ("English", 3): 5,
-        ("German", 2): 3,
-    }
+    sizes = Counter((task.language, task.annotators) for task in drawn_campaign.tasks)
+    assert sizes == {("English", 3): 5, ("German", 2): 3}
     assert [(cell["wanted"], cell["drawn"], cell["eligible"]) for cell in counts] == [(5, 5, 30), (3, 3, 10)]
 
 
 def test_a_cell_with_too_few_rows_gives_all_of_them_and_counts_the_missing(thirty):
     samples = [*thirty[:8], *pair(90, group="g"), *pair(91, group="g"), pair(92)[1]]
-    systems = {
-        SYSTEMS[0]: reports_on(samples),
-        SYSTEMS[1]: {k: v for k, v in reports_on(samples).items() if "/0/" not in k},
-    }
+    reports = reports_on(samples)
+    systems = {SYSTEMS[0]: reports, SYSTEMS[1]: {name: reports[name] for name in reports if "/0/" not in name}}
     drawn_campaign, (cell,) = drawn(samples, systems, wanted=(("calmqa", "English", 9, 3),))
     assert len(drawn_campaign.tasks) == cell["drawn"] == 4
     assert (cell["unreadable"], cell["same-group"], cell["no-right-twin"]) == (1, 1, 1)
@@ -87,9 +83,8 @@ def test_the_same_seed_gives_the_same_campaign_and_another_seed_another(thirty):
 
 def test_a_new_row_of_another_data_set_moves_no_choice(thirty):
     before = [task.id for task in drawn(thirty)[0].tasks]
-    after = drawn(
-        [*thirty, *pair(1, dataset="mango")], wanted=(("calmqa", "English", 5, 3), ("mango", "English", 1, 3))
-    )
+    wanted = (("calmqa", "English", 5, 3), ("mango", "English", 1, 3))
+    after = drawn([*thirty, *pair(1, dataset="mango")], wanted=wanted)
     assert [task.id for task in after[0].tasks if task.shown["dataset"] == "calmqa"] == before
 
 
@@ -98,11 +93,9 @@ def test_the_order_of_explanations_does_not_show_the_system(thirty):
     first = Counter(task.hidden["source_1"] for task in drawn_campaign.tasks)
     assert set(first) == set(SYSTEMS)
     assert min(first.values()) >= 5  # 30 fair coins fall below that once in 40,000 times
-    assert all(
-        task.shown[f"comparison_{place}"] == f"{task.hidden[f'source_{place}']} says"
-        for task in drawn_campaign.tasks
-        for place in (1, 2)
-    )
+    for task in drawn_campaign.tasks:
+        for place in (1, 2):
+            assert task.shown[f"comparison_{place}"] == f"{task.hidden[f'source_{place}']} says"
 
 
 def test_explanations_of_rows_without_error_and_of_unread_answers():
@@ -149,12 +142,8 @@ def test_pieces_are_the_text_whatever_changed(right, wrong):
 def test_a_task_shows_the_original_text_and_the_modified_one():
     drawn_campaign, _ = drawn(pair(1), wanted=(("calmqa", "English", 1, 3),))
     shown = drawn_campaign.tasks[0].shown
-    texts = {name: plain_text(shown[name]) for name in ("original_output", "modified_output", "modified_instruction")}
-    assert texts == {
-        "original_output": "Tea is drunk.",
-        "modified_output": "Milk is drunk.",
-        "modified_instruction": "What is drunk on day 1?",
-    }
+    texts = [plain_text(shown[name]) for name in ("original_output", "modified_output", "modified_instruction")]
+    assert texts == ["Tea is drunk.", "Milk is drunk.", "What is drunk on day 1?"]
 
 
 # --- the file
@@ -168,9 +157,8 @@ def test_a_campaign_is_read_as_it_was_written(tmp_path):
     assert again == small_campaign
     assert json.dumps(again.content) == json.dumps(small_campaign.content)
     assert again.form.model_dump_json() == SOFT.model_dump_json()
-    assert [list(question.values) for question in again.form.questions] == [
-        list(question.values) for question in SOFT.questions
-    ]
+    orders = [[list(question.values) for question in made.questions] for made in (again.form, SOFT)]
+    assert orders[0] == orders[1]
 
 
 @pytest.mark.parametrize(

@@ -26,9 +26,8 @@ def hundred():
 
 def test_a_hundred_tasks_for_the_four_of_the_paper(tmp_path):
     (tmp_path / "team.csv").write_text(HEAD + PAPER)
-    done = command(
-        "assign", written(tmp_path / "c.json", hundred()), tmp_path / "team.csv", "--to", tmp_path / "to.json"
-    )
+    drawn = written(tmp_path / "c.json", hundred())
+    done = command("assign", drawn, tmp_path / "team.csv", "--to", tmp_path / "to.json")
     shared = campaign.read(tmp_path / "to.json")
     for task in shared.tasks:
         assert len(task.assigned) == SIZES[task.language][1]

@@ -99,10 +99,8 @@ def test_nothing_is_read_that_is_not_in_the_folder_or_has_no_end(tmp_path):
     assert len(documents.read([place, place / "file.txt"], Stated(licence="x")).passages) == 2, "given itself"
     os.mkfifo(place / "pipe.txt")
     for source in (place, place / "pipe.txt"):
-        with pytest.raises(
-            InputInvalid, match=r"pipe\.txt: is a pipe, a socket or a device; expected a file or folder$"
-        ):
-            documents.read([source], Stated(licence="x"))
+        line = line_of(InputInvalid, documents.read, [source], Stated(licence="x"))
+        assert line.endswith("pipe.txt: is a pipe, a socket or a device; expected a file or folder")
 
 
 # --- HTML
@@ -116,12 +114,8 @@ def test_a_page_is_what_its_reader_sees():
     <table><tr><th>Del<th>Farge<tr><td>Skjorte</td><td>hvit</td></table></main><footer>© 2024</footer>
     <script>document.write("<p>no</p>")</script></body></html>"""
     document = web_page.read_html(page, "name")
-    assert document.stated == {
-        "language": "nb",
-        "title": "Bunad – Wiki",
-        "licence": "CC-BY-SA-4.0",
-        "url": "http://x/b",
-    }
+    of_site = {"licence": "CC-BY-SA-4.0", "url": "http://x/b"}
+    assert document.stated == {"language": "nb", "title": "Bunad – Wiki", **of_site}
     assert blocks(document) == [
         ("Bunad", "En bunad er en folkedrakt."),
         ("Bunad", "Den brukes 17. mai."),
@@ -141,10 +135,8 @@ def test_a_page_is_what_its_reader_sees():
         *((f"font-size:{size}", False) for size in ("10px", "0.9em", "16pt", "100%")),
         *((f"position:absolute; {place}", True) for place in ("left:-9999px", "text-indent: -999em", "top:-100vh")),
         *((f"position:absolute; {place}", False) for place in ("left:100px", "margin-left:-10px", "z-index:9999")),
-        *(
-            (f"color:{colour}", True)
-            for colour in ("white", "#FFF", "rgb(255 255 255)", "rgba(0, 0, 0, 0)", "transparent")
-        ),
+        *((f"color:{colour}", True) for colour in ("white", "#FFF", "rgb(255 255 255)")),
+        *((f"color:{colour}", True) for colour in ("rgba(0, 0, 0, 0)", "transparent")),
         *((f"color:{colour}", False) for colour in ("red", "#000", "rgba(0, 0, 0, .8)", "white; background:#333")),
         *((f"color:{colour}", True) for colour in ("#fff; background:white", "red; background-color:red")),
         ("width:1px; height:1px; overflow:hidden", True),
@@ -157,9 +149,8 @@ def test_what_its_own_style_hides_is_left_out_and_counted(attributes, hides):
 
 
 def test_no_reader_sees_alternative_texts_and_what_a_form_holds():
-    page = (
-        "<p>a <img src=x alt=no> b <font color=white>no</font><textarea>no</textarea> c<datalist><option>no</datalist>"
-    )
+    page = "<p>a <img src=x alt=no> b <font color=white>no</font><textarea>no</textarea> c"
+    page += "<datalist><option>no</datalist>"
     assert blocks(web_page.read_html(page, "name")) == [("name", "a b c")]
 
 
@@ -203,10 +194,8 @@ def test_lines_of_a_paragraph_are_one_and_lists_keep_theirs(tmp_path, name):
 
 
 def test_lines_without_spaces_are_joined_without_one():
-    assert (
-        prose.unwrapped("婚礼上新娘穿红色的衣服并且戴着用银子做成的冠冕\n和项链。")
-        == "婚礼上新娘穿红色的衣服并且戴着用银子做成的冠冕和项链。"
-    )
+    text = "婚礼上新娘穿红色的衣服并且戴着用银子做成的冠冕\n和项链。"
+    assert prose.unwrapped(text) == text.replace("\n", "")
 
 
 MD, HTML, PLAIN = markdown.read_markdown, web_page.read_html, prose.read_plain
@@ -262,15 +251,11 @@ def counted(texts):
 def test_every_word_of_prose_is_in_exactly_one_passage(sections, kind):
     """Words of headings stand in titles, or in a passage if nothing is below them."""
     if kind == "Markdown":
-        text = "\n\n".join(
-            f"## x{name}\n\n" + "\n\n".join(f"x{paragraph}" for paragraph in below) for name, below in sections
-        )
-        document = markdown.read_markdown(text, "")
+        parts = [part for name, below in sections for part in (f"## x{name}", *(f"x{text}" for text in below))]
+        document = markdown.read_markdown("\n\n".join(parts), "")
     elif kind == "HTML":
-        text = "".join(
-            f"<h2>x{name}</h2>" + "".join(f"<p>x{paragraph}" for paragraph in below) for name, below in sections
-        )
-        document = web_page.read_html(text, "")
+        parts = [part for name, below in sections for part in (f"<h2>x{name}</h2>", *(f"<p>x{text}" for text in below))]
+        document = web_page.read_html("".join(parts), "")
     else:
         sections = [("", below) for _, below in sections if below]
         document = prose.read_plain("\n\n".join(f"x{paragraph}" for _, below in sections for paragraph in below), "")
