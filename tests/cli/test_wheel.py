@@ -141,9 +141,8 @@ def test_the_citation_names_software_and_papers():
 
 
 def test_the_barrier_holds(installed, tmp_path):
-    assert (
-        "ModuleNotFoundError: No module named 'torch'" in light(installed, "import torch", ends=1, cwd=tmp_path).stderr
-    )
+    done = light(installed, "import torch", ends=1, cwd=tmp_path)
+    assert "ModuleNotFoundError: No module named 'torch'" in done.stderr
 
 
 @pytest.mark.parametrize(("words", "expected"), [(["--help"], "score"), (["list", "datasets"], "blend")])

@@ -110,17 +110,8 @@ def results(done):
 
 
 def score(folder, pack, tmp_path, rows=tuple(ROWS), *more):
-    return (
-        "score",
-        write_rows(tmp_path / "rows.jsonl", rows),
-        "--judge",
-        "grounded",
-        "--evidence",
-        pack,
-        "--model",
-        folder,
-        *more,
-    )
+    file = write_rows(tmp_path / "rows.jsonl", rows)
+    return ("score", file, "--judge", "grounded", "--evidence", pack, "--model", folder, *more)
 
 
 KINDS = {
@@ -271,9 +262,8 @@ def test_a_reader_is_chosen_by_what_a_model_is(facts, signature):
 
 def test_the_form_of_minicheck_at_a_server():
     system, asked = next(yes_no.YesNo().read(TASK))[0].messages
-    assert system.content.startswith(
-        "Determine whether the provided claim is consistent with the corresponding document."
-    )
+    start = "Determine whether the provided claim is consistent with the corresponding document."
+    assert system.content.startswith(start)
     assert asked.content == ("Document: Supra: The tamada leads. Soup: Beets.</s>[SEP]\nClaim: Who leads? The host.")
 
 

@@ -213,9 +213,7 @@ def explained(pair: str, explanation: str | None, instruction: str = "") -> Row:
 def test_what_explanations_hold():
     """Seven detected: three with tea alone, two with cola alone, one with both, one with neither."""
     rows = [explained(*words) for words in (("a", "Tea."), ("b", "Tea!", "Tea or cola?"), ("c", "It is tea."))]
-    rows += [
-        explained(*words) for words in (("d", "Cola."), ("e", "Cola.", "Tea?"), ("f", "Tea, not cola."), ("g", ""))
-    ]
+    rows += [explained(*words) for words in (("d", "Cola."), ("e", "Cola.", "Tea?"), ("f", "Tea, no cola."), ("g", ""))]
     rows += [explained("h", None), row("i", 1, None, answer="tea")]
     told = report_quality._explanations(rows, 0)
     counts = ("n", "detected", "missed", "unreadable", "right_only", "right_and_wrong", "wrong_only", "neither")

@@ -82,12 +82,10 @@ def assert_readable(figure, across=1, along=5):
     figure.draw_without_rendering()
     boxes = [(text.get_text(), text.get_window_extent()) for text in texts(figure)]
     for axes in figure.axes:
-        for axis, (low, high) in ((axes.xaxis, sorted(axes.get_xlim())), (axes.yaxis, sorted(axes.get_ylim()))):
+        for axis, (low, top) in ((axes.xaxis, sorted(axes.get_xlim())), (axes.yaxis, sorted(axes.get_ylim()))):
             if axes.axison and axis.get_visible():
                 ticks = zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=True)
-                boxes += [
-                    (t.get_text(), t.get_window_extent()) for at, t in ticks if low <= at <= high and t.get_text()
-                ]
+                boxes += [(t.get_text(), t.get_window_extent()) for at, t in ticks if low <= at <= top and t.get_text()]
     wide, tall = figure.bbox.width, figure.bbox.height
     for (name, box), (other, its) in itertools.combinations(boxes, 2):
         wide_over, high_over = min(box.x1, its.x1) - max(box.x0, its.x0), min(box.y1, its.y1) - max(box.y0, its.y0)
@@ -148,13 +146,7 @@ def test_a_forest_draws_each_point_at_its_value_with_its_interval():
 
 @pytest.mark.parametrize(
     ("panels", "rows"),
-    [
-        ({}, "a"),
-        ({"x": []}, ""),
-        ({"x": [None]}, "ab"),
-        ({"x": [(0.5, 0.6, 0.7)]}, "a"),
-        ({"x": [(np.nan, 0, 1)]}, "a"),
-    ],
+    [({}, "a"), ({"x": []}, ""), ({"x": [None]}, "ab"), ({"x": [(0.5, 0.6, 1)]}, "a"), ({"x": [(np.nan, 0, 1)]}, "a")],
 )
 def test_a_forest_that_does_not_fit_is_refused(panels, rows):
     with pytest.raises(InputInvalid):

@@ -271,9 +271,8 @@ def test_a_missing_value_is_never_a_name(tmp_path):
     )
     assert {row.cluster for row in items.rows} == {"s"}, "rows of one item share content"
     assert [row.cluster for row in labels.rows] == ["0", "1", "4"], "rows without an instruction share nothing"
-    assert [(row.instruction, row.text, row.groups) for row in labels.rows] == [("", None, ("x",))] * 2 + [
-        ("", "", ("x",))
-    ]
+    texts = [(row.instruction, row.text, row.groups) for row in labels.rows]
+    assert texts == [("", None, ("x",))] * 2 + [("", "", ("x",))]
 
 
 @pytest.mark.parametrize(
@@ -511,9 +510,7 @@ def test_columns_of_any_name_and_which_labels_are_better_is_said(tmp_path):
 
 
 def test_of_numbers_of_several_people_the_mean_is_taken(tmp_path):
-    rows = [
-        {"row": row["id"], "annotator": who, "label": row["label"] + at} for row in GOLD for at, who in enumerate("ab")
-    ]
+    rows = [{"row": row["id"], "annotator": who, "label": row["label"] + (who == "b")} for row in GOLD for who in "ab"]
     gold = write(tmp_path / "answers.jsonl", rows)
     labels = meta_rows.read_gold(gold, meta_rows.GoldColumns(label="label"))
     assert {row.id: row.label for row in labels.rows} == {row["id"]: row["label"] + 0.5 for row in GOLD}
