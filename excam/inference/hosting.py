@@ -1,8 +1,8 @@
 """Share one engine between the jobs of a machine: the first job starts it, others connect, and it exits when idle.
 
 Loading a large model takes minutes and a GPU can hold one, so jobs with the same base model (several adapters, judges
-or shards) share a process that keeps it loaded. On a CPU, jobs that ask at once have an engine each, which later jobs
-find loaded. Jobs communicate with it through a socket below `FOLDER` that only this
+or shards) share a process that keeps it loaded. On a CPU, a job that would wait for long starts another, which later
+jobs find loaded for a short time. Jobs communicate with it through a socket below `FOLDER` that only this
 user can open; requests and batches of answers are lines of JSON. If a job is killed, the engine keeps running; if the
 engine is killed, a job fails with a one-line message and its journal keeps the answers.
 """
