@@ -146,7 +146,7 @@ def _free_engine(wanted: EngineSpec) -> Iterator[EngineSpec]:
 def _take_turn(wanted: EngineSpec) -> tuple[EngineSpec, int]:
     """Return a free engine of a CPU and its lock, which a killed job releases.
 
-    If all that run are busy, wait for one as long as starting another takes.
+    If each engine that runs is busy, wait `START_SECONDS` for one of them before another is started.
     """
     until = time.monotonic() + START_SECONDS
     while True:

@@ -207,6 +207,9 @@ def test_a_bad_line_of_a_table(tmp_path, body, numbered_rows):
     assert [(number, row.reason if isinstance(row, BadRow) else row) for number, row in records(path)] == numbered_rows
 
 
+ZIPPED = ": a zip archive; expected text; unpack it, name a workbook .xlsx, `inspect log dump` a .eval"
+
+
 @pytest.mark.parametrize(
     ("name", "content", "part"),
     [
@@ -215,7 +218,7 @@ def test_a_bad_line_of_a_table(tmp_path, body, numbered_rows):
         ("a.parquet", b"PAR1", ": "),
         ("a.parquet", b"", ": "),
         ("a.arrow", b"", ": "),
-        ("a.csv", b"PK\3\4", ": a zip archive; expected text; unpack it, name a workbook .xlsx, `inspect log dump` a"),
+        ("a.csv", b"PK\3\4", ZIPPED),
         ("a.tsv", b"\xd0\xcf\x11\xe0", ": an old Excel workbook; expected text; name it .xls"),
         ("a.xlsx", b"<html", ": an HTML page"),
         ("a.xlsx", b"id,output", ": no workbook, as its name says; expected one"),

@@ -336,7 +336,8 @@ def test_a_metric_whose_columns_no_row_has_names_those_that_there_are(tmp_path):
     options = [word for name, path in to.items() for word in (f"--{name}", path)]
     options += ["--metric", str(tmp_path / "mine.py"), "--rows", str(tmp_path / "rows.parquet")]
     line = line_of(InputInvalid, crossing_score, [*ADDED, *options])
-    assert "added: 0 rows have question, tone; expected some; the columns of rows are instruction, output, pro" in line
+    assert "added: 0 rows have question, tone; expected some; the columns of rows are instruction, " in line
+    assert "instruction, output, prompt, respon" in line
 
 
 def test_a_crossing_that_cannot_be_made():

@@ -38,7 +38,7 @@ def chosen(backend, asked):
 
 
 def assert_alike(answers, others):
-    """The same answers, but for rounding."""
+    """Assert equal texts, and log-probabilities that differ by 1e-4 at most."""
     for answer, other in zip(answers, others, strict=True):
         assert getattr(answer, "text", None) == getattr(other, "text", None)
         assert answer.logprobs == pytest.approx(other.logprobs, abs=1e-4)

@@ -281,7 +281,7 @@ def left_out(trial):
 
 OPTIONS = {
     "several `--model`": second_model("|combine:mean|{model:judge"),
-    "`--base`": of_this_machine("adapters/tiny/all", "--base", "gone", "gone: "),
+    "`--base`": of_this_machine("adapters/tiny/all", "--base", "models/tiny/gone", "models/tiny/gone: "),
     "`--backend`": of_this_machine("models/tiny", "--backend", "vllm", "vllm"),
     "`--dtype`": of_this_machine("models/tiny", "--dtype", "int8", "found int8"),
     "`--judge`": changes_the_signature("--judge", "report"),
