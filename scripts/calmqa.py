@@ -24,7 +24,7 @@ STAGES = {**TEXTS, "surface": "calmqa_surface", "claims": "calmqa_claims", "verd
 
 
 @dataclass(frozen=True, kw_only=True)
-class StageFiles:
+class _StageFiles:
     """The tables that a stage may be made of."""
 
     questions_path: Path
@@ -34,14 +34,14 @@ class StageFiles:
     evidence_path: Path | None = None
 
 
-def texts(files: StageFiles) -> list[stages.Read]:
+def texts(files: _StageFiles) -> list[stages.Read]:
     """Return the text of each answer that is judged."""
     return stages.texts(
         source.questions_of(files.questions_path), source.answers_of(files.answers_path), files.translations_path
     )
 
 
-def items(files: StageFiles, step: stages.Step) -> Sequence[Any]:
+def items(files: _StageFiles, step: stages.Step) -> Sequence[Any]:
     """Return what a model is asked about in a step."""
     questions = source.questions_of(files.questions_path)
     if step == "translations":
@@ -150,7 +150,7 @@ def calmqa_answers(
     outputs={"to": "results/calmqa/translations.parquet"},
     stages=["calmqa/asks.translations"],
 )
-def calmqa_translations(files: StageFiles, transcript_path: Path, to_path: Path) -> None:
+def calmqa_translations(files: _StageFiles, transcript_path: Path, to_path: Path) -> None:
     """Parse a transcript into English translations of the answers. A new parser needs no model."""
     entries = items(files, "translations")
     answers = transcript.replay(asks.translate, entries, transcript_path)
@@ -164,7 +164,7 @@ def calmqa_translations(files: StageFiles, transcript_path: Path, to_path: Path)
     stages=["calmqa/asks.claims"],
 )
 def calmqa_claims(
-    files: StageFiles,
+    files: _StageFiles,
     to_path: Path,
     transcript_path: Annotated[Path | None, "of the extractor; without it, sentences are claims"] = None,
 ) -> None:
@@ -240,7 +240,7 @@ def calmqa_evidence(
     stages=["calmqa/asks.{step}"],
 )
 def calmqa_judge(
-    files: StageFiles,
+    files: _StageFiles,
     asking: RecordedOptions,
     step: stages.Step,
     name: Annotated[str, "the model's key in config.yaml"],
@@ -266,7 +266,7 @@ def calmqa_judge(
     environment="inference",
 )
 def calmqa_relevance(
-    files: StageFiles,
+    files: _StageFiles,
     name: Annotated[str, "the model or the encoder: its key"],
     to_path: Path,
     transcript_path: Annotated[Path | None, "of the model; without it, the cosine of --encoder"] = None,

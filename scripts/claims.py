@@ -36,7 +36,7 @@ HEAD = (
 
 
 @dataclass(frozen=True)
-class ResultFiles:
+class _ResultFiles:
     """The numbers that claims are answered from. What an experiment may lack is empty then."""
 
     table_2_path: Annotated[Path, "table-2-claims.csv"]
@@ -82,7 +82,7 @@ class ResultFiles:
     settings={"experiment": "settings_claimed"},
 )
 def paper_claims(
-    files: ResultFiles,
+    files: _ResultFiles,
     experiment: Annotated[dict[str, Any], json.loads, "sections of the experiment, as JSON"],
     printed_path: Annotated[Path, "paper/claims.csv"],
     numbers_path: Path,
@@ -99,7 +99,7 @@ def paper_claims(
     claims.write(numbers_path, page_path, HEAD, printed, claims_answered(files, experiment, printed))
 
 
-def claims_answered(files: ResultFiles, experiment: Mapping[str, Any], printed: Sequence[Claim]) -> dict[str, Ours]:
+def claims_answered(files: _ResultFiles, experiment: Mapping[str, Any], printed: Sequence[Claim]) -> dict[str, Ours]:
     """Return ours of every claim, by its id."""
     ids = {claim.text: claim.id for claim in printed}
     rows = {ids[line["claim"]]: line["ours"] for line in tables.read_lines(files.table_2_path)}
@@ -387,7 +387,7 @@ def _left_out(lines: Sequence[Line]) -> Answers:
     yield "leave-one-out", Ours(value, note if changes else "no adapter was trained without a dataset")
 
 
-def _hours(files: ResultFiles, experiment: Mapping[str, Any]) -> Answers:
+def _hours(files: _ResultFiles, experiment: Mapping[str, Any]) -> Answers:
     trained = [read_json(path) for path in files.adapters_paths]
     judged = sum(read_json(path)["seconds"] for path in files.judged_paths)
     minutes: dict[str, list[float]] = {}

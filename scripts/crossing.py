@@ -132,8 +132,8 @@ def crossing_score(
 
 
 @dataclass(frozen=True, kw_only=True)
-class CrossingFiles:
-    """What `CrossingStudy` reads."""
+class _CrossingFiles:
+    """What `_CrossingStudy` reads."""
 
     rows_path: Path
     scores_paths: Annotated[Sequence[Path], "one file for each metric, of its name"]
@@ -141,7 +141,7 @@ class CrossingFiles:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PageFiles:
+class _PageFiles:
     """What `write_page` writes, and the seed of its draws."""
 
     seed: int
@@ -151,11 +151,11 @@ class PageFiles:
 
 
 def write_page(
-    study: CrossingStudy,
-    files: PageFiles,
+    study: _CrossingStudy,
+    files: _PageFiles,
     columns: Sequence[str],
-    lines_of: Callable[[CrossingStudy, int], Iterable[Mapping[str, Any]]],
-    page_of: Callable[[CrossingStudy, Sequence[Mapping[str, Any]]], str],
+    lines_of: Callable[[_CrossingStudy, int], Iterable[Mapping[str, Any]]],
+    page_of: Callable[[_CrossingStudy, Sequence[Mapping[str, Any]]], str],
     draw: Callable[[Sequence[Mapping[str, Any]]], Figure],
 ) -> None:
     """Write the numbers, the page and the figure of one experiment."""
@@ -165,10 +165,10 @@ def write_page(
     plotting.save(draw(lines), files.pictures_paths)
 
 
-class CrossingStudy:
+class _CrossingStudy:
     """The rows, the scores of each metric and the parts shown of it, by its name."""
 
-    def __init__(self, files: CrossingFiles) -> None:
+    def __init__(self, files: _CrossingFiles) -> None:
         self.rows = rows.read(files.rows_path)
         self.scores = {path.stem: list(result_files.read(path)) for path in files.scores_paths}
         self.parts = files.parts
@@ -191,12 +191,12 @@ class CrossingStudy:
     settings={"parts": "crossing_parts"},
     **PAGE,
 )
-def crossing_texts(files: CrossingFiles, html_path: Path) -> None:
+def crossing_texts(files: _CrossingFiles, html_path: Path) -> None:
     """Write every labelled text with what people and all metrics said of it, on one page to search.
 
     Every labelled text of the crossing, with what people said of it and what each metric said.
     """
-    study = CrossingStudy(files)
+    study = _CrossingStudy(files)
     scored = {name: {result.id: result for result in results} for name, results in study.scores.items()}
     write_text(html_path, rows_page.page(study.rows, scored, study.parts))
 
@@ -209,13 +209,13 @@ def crossing_texts(files: CrossingFiles, html_path: Path) -> None:
     settings={"parts": "crossing_parts"},
     **PAGE,
 )
-def crossing_pairs(files: CrossingFiles, numbers_path: Path) -> None:
+def crossing_pairs(files: _CrossingFiles, numbers_path: Path) -> None:
     """Write every pair of an erroneous and a correct text that a cell of the blind spots or the language gap counts.
 
     Every pair that a cell counts: the erroneous text and its correct twin, a metric's score of both, and which of them
     is higher.
     """
-    study = CrossingStudy(files)
+    study = _CrossingStudy(files)
     tables.write_lines(numbers_path, numbers.PAIRS, [pair.line() for pair in numbers.pairs(study.rows, study.columns)])
 
 
@@ -227,13 +227,13 @@ def crossing_pairs(files: CrossingFiles, numbers_path: Path) -> None:
     settings={"parts": "crossing_parts", "seed": "seed"},
     **PAGE,
 )
-def crossing_blind_spots(sources: CrossingFiles, files: PageFiles) -> None:
+def crossing_blind_spots(sources: _CrossingFiles, files: _PageFiles) -> None:
     """Write which kinds of errors each metric misses, and draw it.
 
     Which kinds of errors each metric misses: the share of pairs in which a correct text scores above an erroneous one.
     """
     write_page(
-        CrossingStudy(sources),
+        _CrossingStudy(sources),
         files,
         numbers.BLIND_SPOTS,
         lambda study, seed: numbers.blind_spots(study.rows, study.columns, seed),
@@ -250,13 +250,13 @@ def crossing_blind_spots(sources: CrossingFiles, files: PageFiles) -> None:
     settings={"parts": "crossing_parts", "seed": "seed"},
     **PAGE,
 )
-def crossing_language_gap(sources: CrossingFiles, files: PageFiles) -> None:
+def crossing_language_gap(sources: _CrossingFiles, files: _PageFiles) -> None:
     """Write how far each metric's judgement depends on the language of the same error, and draw it.
 
     Whether a metric is worse in the local language than in English on the same error.
     """
     write_page(
-        CrossingStudy(sources),
+        _CrossingStudy(sources),
         files,
         numbers.GAP,
         lambda study, seed: numbers.language_gap(study.rows, study.columns, seed),

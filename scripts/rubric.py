@@ -21,19 +21,19 @@ from scripts.asking import RecordedOptions, recorder_of
 
 
 @dataclass(frozen=True, kw_only=True)
-class RatingOptions:
+class _RatingOptions:
     """The manual of the configuration and what is rated, read by `rubric_of` and `responses_of`."""
 
     rubric: Annotated[str, "version of the manual, or the .yaml file of a study's version"]
     responses_paths: Annotated[Sequence[Path], "what is rated, as JSON Lines"]
 
 
-def rubric_of(options: RatingOptions) -> Rubric:
+def rubric_of(options: _RatingOptions) -> Rubric:
     """Return the manual of the options."""
     return changes.opened(options.rubric)
 
 
-def responses_of(options: RatingOptions) -> Sequence[Response]:
+def responses_of(options: _RatingOptions) -> Sequence[Response]:
     """Return the responses of the options."""
     return responses.read(options.responses_paths)
 
@@ -52,7 +52,7 @@ def responses_of(options: RatingOptions) -> Sequence[Response]:
     silent=["manual"],
 )
 def rubric_campaign(
-    rating: RatingOptions,
+    rating: _RatingOptions,
     raters: Annotated[Sequence[str], "the evaluator, then the validators"],
     overlap: Annotated[float, "share of responses that validators rate too"],
     calibration: Annotated[int, "responses that all rate first"],
@@ -77,7 +77,7 @@ def rubric_campaign(
     silent=["manual"],
 )
 def rubric_collect(
-    rating: RatingOptions,
+    rating: _RatingOptions,
     given_paths: Annotated[Sequence[Path], "ratings: .jsonl of people, .parquet of models"],
     ratings_path: Path,
 ) -> None:
@@ -103,7 +103,7 @@ def rubric_collect(
 )
 def rubric_rate(
     asking: RecordedOptions,
-    rating: RatingOptions,
+    rating: _RatingOptions,
     name: Annotated[str, "the key of the model in config.yaml"],
     ask: Literal["text", "choose"],
 ) -> None:
@@ -129,7 +129,7 @@ def rubric_rate(
     stages=["rubric/asks"],
 )
 def rubric_settle(
-    rating: RatingOptions,
+    rating: _RatingOptions,
     name: Annotated[str, "the model"],
     ask: Literal["text", "choose"],
     transcript_path: Path,

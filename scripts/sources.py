@@ -18,7 +18,7 @@ from scripts import step
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelSource:
+class _ModelSource:
     """A model and where its files go."""
 
     model: str
@@ -26,7 +26,7 @@ class ModelSource:
     manifest_path: Path
 
 
-def fetch(options: ModelSource, fill: Callable[[str, Model, Path], dict[str, str]]) -> None:
+def fetch(options: _ModelSource, fill: Callable[[str, Model, Path], dict[str, str]]) -> None:
     """Let `fill`, a function of `excam.inference.sources`, put files into the folder beside the manifest; write it."""
     started = time.monotonic()
     model, folder = Model.model_validate(json.loads(options.source_json)), options.manifest_path.parent / "files"
@@ -69,12 +69,12 @@ def fetch_source(
 
 
 @step(version=1)
-def fetch_model(options: ModelSource) -> None:
+def fetch_model(options: _ModelSource) -> None:
     """Fetch one model's weights and tokenizer, pinned, and write the manifest last."""
     fetch(options, sources.fetch_model)
 
 
 @step(version=1)
-def fetch_tokenizer(options: ModelSource) -> None:
+def fetch_tokenizer(options: _ModelSource) -> None:
     """Fetch the tokenizer of one model of the hub, without its weights, and write the manifest last."""
     fetch(options, sources.fetch_tokenizer)

@@ -73,7 +73,7 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class Agent:
+class _Agent:
     """One of the three agents: its prompt, the key of its answer and what the value may be."""
 
     name: str
@@ -95,13 +95,13 @@ class Agent:
         )
 
 
-VALIDATOR = Agent("validator", "valid", (True, False))
-FIDELITY = Agent("fidelity", "score", tuple(range(LOWEST, HIGHEST + 1)))
-NUANCE = Agent("nuance", "score", FIDELITY.values)
+VALIDATOR = _Agent("validator", "valid", (True, False))
+FIDELITY = _Agent("fidelity", "score", tuple(range(LOWEST, HIGHEST + 1)))
+NUANCE = _Agent("nuance", "score", FIDELITY.values)
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class _Said:
     """The value an agent gave, None with a `failure`; `certainty` is the probability of a validator's choice."""
 
     value: float | None
@@ -110,7 +110,7 @@ class Said:
     rationale: str = ""
 
 
-def messages(agent: Agent, case_: Case, variant: Variant) -> tuple[Message, ...]:
+def messages(agent: _Agent, case_: Case, variant: Variant) -> tuple[Message, ...]:
     """Return what an agent is asked about a case: its instructions, which many cases share, and the texts of the case.
 
     Texts stand as JSON strings, so that none ends before its end.
@@ -161,7 +161,7 @@ def acre(case_: Case, variant: Variant = "full", mode: Mode = "text") -> Flow[Ju
     return _with_quality(judged, critics)
 
 
-def _with_quality(judged: Judged, critics: Sequence[Said]) -> Judged:
+def _with_quality(judged: Judged, critics: Sequence[_Said]) -> Judged:
     """Return the verdict with the critics' ratings; a critic that failed makes it a failure."""
     fidelity, clarity = critics
     reasons = [judged.rationale, fidelity.rationale, clarity.rationale]
@@ -180,7 +180,7 @@ def quality(fidelity: float, clarity: float) -> float:
     return (fidelity / HIGHEST + clarity / HIGHEST) / 2
 
 
-def _asked(agents: Sequence[Agent], case_: Case, variant: Variant, mode: Mode) -> Flow[list[Said]]:
+def _asked(agents: Sequence[_Agent], case_: Case, variant: Variant, mode: Mode) -> Flow[list[_Said]]:
     """Ask agents together; by likelihoods if `mode` says so and the model gives them, else for texts."""
     conversations = [messages(agent, case_, variant) for agent in agents]
     if mode == "choose":
@@ -192,13 +192,13 @@ def _asked(agents: Sequence[Agent], case_: Case, variant: Variant, mode: Mode) -
     return list(map(read, agents, completions))
 
 
-def _chosen(agent: Agent, logprobs: Sequence[float]) -> Said:
+def _chosen(agent: _Agent, logprobs: Sequence[float]) -> _Said:
     """Return the likeliest verdict of the validator; of a critic, the mean rating under its likelihoods."""
     shares = np.exp(np.asarray(logprobs) - max(logprobs))
     shares /= shares.sum()
     if agent is VALIDATOR:
-        return Said(float(agent.values[int(shares.argmax())]), certainty=float(shares.max()))
-    return Said(float(shares @ np.asarray(agent.values, dtype=float)))
+        return _Said(float(agent.values[int(shares.argmax())]), certainty=float(shares.max()))
+    return _Said(float(shares @ np.asarray(agent.values, dtype=float)))
 
 
 def _whole_number(digits: str) -> int | None:
@@ -209,29 +209,29 @@ def _whole_number(digits: str) -> int | None:
 DECODER = answer_decoder("key-twice", "no-value", number=_whole_number)
 
 
-def read(agent: Agent, completion: Completion) -> Said:
+def read(agent: _Agent, completion: Completion) -> _Said:
     """Return what a text says: one JSON object after any reasoning. Two that differ, or a value out of range, fail."""
     if completion.finish == "refused":
-        return Said(None, "refused")
+        return _Said(None, "refused")
     _, text = reasoning_and_answer(completion)
     if text is None:
-        return Said(None, "in-thought")
+        return _Said(None, "in-thought")
     try:
         json_objects = list(objects(text, DECODER, set()))
     except Rejected as problem:
         cut = completion.finish == "length" and str(problem) in ("no-json", "bad-json")
-        return Said(None, "truncated" if cut else str(problem))
+        return _Said(None, "truncated" if cut else str(problem))
     values = {json.dumps(each.get(agent.key) if isinstance(each, dict) else None) for each in json_objects}
     if len(values) > 1:
-        return Said(None, "several-objects")
+        return _Said(None, "several-objects")
     value = json_objects[-1].get(agent.key) if isinstance(json_objects[-1], dict) else None
     if isinstance(value, bool) != (agent is VALIDATOR) or not isinstance(value, int):
-        return Said(None, "no-value")
+        return _Said(None, "no-value")
     if value not in agent.values:
-        return Said(None, "out-of-range")
+        return _Said(None, "out-of-range")
     rationale = json_objects[-1].get("rationale")
     words = replace_lone_surrogates(rationale) if isinstance(rationale, str) else ""  # no table holds one
-    return Said(float(value), rationale=words)
+    return _Said(float(value), rationale=words)
 
 
 def signature(variant: str, mode: str) -> str:

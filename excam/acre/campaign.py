@@ -30,7 +30,7 @@ FIELDS = {error: error.replace("-", "_") for error in ERRORS}  # of the form
 
 
 @dataclass(frozen=True, slots=True)
-class Collected:
+class _Collected:
     """Rows for a file, and how many answers were left out for each reason."""
 
     rows: Sequence[Mapping[str, Any]]
@@ -103,7 +103,7 @@ def _task(row: str, each: int, seed: int, kind: str, fields: Mapping[str, str], 
     return Task(id_, row, "English", "China", each, dict(fields), dict(hidden))
 
 
-def collect(files: Sequence[Path], campaign_: Campaign) -> Collected:
+def collect(files: Sequence[Path], campaign_: Campaign) -> _Collected:
     """Return what annotators submitted: items of a campaign of `marking`, labels of one of `labelling`.
 
     Raise InputInvalid for a file that holds no answers to the campaign, and a campaign of another form or of an earlier
@@ -126,7 +126,7 @@ def collect(files: Sequence[Path], campaign_: Campaign) -> Collected:
     rows = list(readers[campaign_.form.name](((task, answers[task.id]) for task in campaign_.tasks), left_out))
     removed = [row for row in rows if "reason" in row]
     left_out.update(REASONS[row["reason"]] for row in removed)
-    return Collected([row for row in rows if "reason" not in row], +left_out, removed)
+    return _Collected([row for row in rows if "reason" not in row], +left_out, removed)
 
 
 def _items(

@@ -32,7 +32,7 @@ class Sentence:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundExpressions:
+class _FoundExpressions:
     """The expressions of a sentence, each with its span; `absent` are those that the sentence does not hold."""
 
     rows: tuple[Mapping[str, Any], ...] = ()
@@ -65,25 +65,25 @@ def _refuse_unwritable(rest: Mapping[str, Any], where: str) -> None:
             raise InputInvalid(f"{where}: {name}: found {shown(value)}; expected what JSON can hold") from None
 
 
-def flow(sentence: Sentence) -> Flow[FoundExpressions]:
+def flow(sentence: Sentence) -> Flow[_FoundExpressions]:
     """Ask for the expressions of a sentence."""
     text = filled("candidates", {"source": json.dumps(sentence.source, ensure_ascii=False)})
     answer = yield from ask_for_text((Message("user", text),))
     return parse(sentence, answer)
 
 
-def parse(sentence: Sentence, answer: Completion) -> FoundExpressions:
+def parse(sentence: Sentence, answer: Completion) -> _FoundExpressions:
     """Return the expressions of an answer that the sentence holds, once each, in their order there."""
     _, text = reasoning_and_answer(answer)
     if answer.finish == "refused" or text is None:
-        return FoundExpressions(failure="refused" if answer.finish == "refused" else "in-thought")
+        return _FoundExpressions(failure="refused" if answer.finish == "refused" else "in-thought")
     try:
         value = list(objects(text, DECODER, set()))[-1]
     except Rejected as problem:
-        return FoundExpressions(failure=str(problem))
+        return _FoundExpressions(failure=str(problem))
     listed = value.get("expressions") if isinstance(value, dict) else None
     if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
-        return FoundExpressions(failure="no-list")
+        return _FoundExpressions(failure="no-list")
     finder = PhraseFinder(sentence.source)
     places = [next(finder.places(term), None) for term in dict.fromkeys(map(str.strip, listed)) if term]
     rows = [
@@ -91,10 +91,10 @@ def parse(sentence: Sentence, answer: Completion) -> FoundExpressions:
         | {"source_start": start, "source_end": end, **sentence.rest}
         for number, (start, end) in enumerate(sorted({place for place in places if place}), 1)
     ]
-    return FoundExpressions(tuple(rows), places.count(None))
+    return _FoundExpressions(tuple(rows), places.count(None))
 
 
-def summary(extractions: Sequence[FoundExpressions]) -> str:
+def summary(extractions: Sequence[_FoundExpressions]) -> str:
     """Return how many expressions were found, and what was left out, in words."""
     rows = sum(len(extraction.rows) for extraction in extractions)
     absent = sum(extraction.absent for extraction in extractions)

@@ -24,7 +24,7 @@ REASONS = ("equivalent", "literal", "explication", "none", "empty")
 
 
 @dataclass(frozen=True, slots=True)
-class Equivalence:
+class _Equivalence:
     """The verdict, and what it rests on (`REASONS`); `share` is that of the explication's content words."""
 
     valid: bool
@@ -49,7 +49,7 @@ def comparable(item: Item | Expected) -> bool:
     return bool(item.equivalent or item.accepted or item.explication)
 
 
-def judge(item: Item | Expected, translation: str) -> Equivalence:
+def judge(item: Item | Expected, translation: str) -> _Equivalence:
     """Return whether the expression survived: 1 an accepted equivalent, 2 not a listed literal gloss, 3 enough words.
 
     Raise InputInvalid for an item with neither equivalents nor an explication, which nothing can be compared with.
@@ -59,16 +59,16 @@ def judge(item: Item | Expected, translation: str) -> Equivalence:
         raise InputInvalid(f"{item.id}: no equivalent and no explication; expected one of them; add it, or ask a model")
     words = tokens(translation)
     if not words:
-        return Equivalence(False, "empty")
+        return _Equivalence(False, "empty")
     if phrase := _first_in(accepted, words):
-        return Equivalence(True, "equivalent", phrase)
+        return _Equivalence(True, "equivalent", phrase)
     if phrase := _first_in(item.literal, words):
-        return Equivalence(False, "literal", phrase)
+        return _Equivalence(False, "literal", phrase)
     wanted = content_stems(item.explication)
     if not wanted:
-        return Equivalence(False, "none")
+        return _Equivalence(False, "none")
     share = len(wanted & content_stems(translation)) / len(wanted)
-    return Equivalence(share >= SHARE, "explication" if share >= SHARE else "none", share=share)
+    return _Equivalence(share >= SHARE, "explication" if share >= SHARE else "none", share=share)
 
 
 def tokens(text: str) -> list[str]:

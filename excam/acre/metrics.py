@@ -61,14 +61,14 @@ class Acre(Metric):
         return Outcome(judged.acre, judged.failure, asks.parts(judged), judged.rationale)
 
 
-class AcreChoice(Acre):
+class _AcreChoice(Acre):
     """ACRE by likelihoods, for models too small to write JSON."""
 
     name, structured, mode = "acre-choice", False, "choose"
     asks: ClassVar[Asks] = "likelihoods"
 
 
-class Equivalent(Metric):
+class _Equivalent(Metric):
     """ACRE's judge without a model: 1 if the expression survived."""
 
     name, version, asks = "acre-equivalent", equivalent.VERSION, "nothing"
@@ -107,7 +107,7 @@ class _WithReference(Metric):
     scores_blank, mean = True, "mean over sentences, more is better"
 
 
-class Bleu(_WithReference):
+class _Bleu(_WithReference):
     """Sentence BLEU."""
 
     name, version, title, range = "bleu", 2, "Sentence BLEU", (0.0, 100.0)  # before 2 all texts were split as English
@@ -128,7 +128,7 @@ class Bleu(_WithReference):
         yield
 
 
-class Chrf(_WithReference):
+class _Chrf(_WithReference):
     """Sentence chrF++."""
 
     name, title, range = "chrf", "Sentence chrF++", (0.0, 100.0)
@@ -139,7 +139,7 @@ class Chrf(_WithReference):
         yield
 
 
-class BertScore(_WithReference):
+class _BertScore(_WithReference):
     """BERTScore's F1 by an encoder; all rows of a file are measured together."""
 
     name, title, range = "bertscore", "BERTScore", (-1.0, 1.0)
@@ -150,14 +150,14 @@ class BertScore(_WithReference):
         self._scores: Mapping[str, float] = {}
         self._details = ""
 
-    def prepared(self, setup: Setup) -> BertScore:
+    def prepared(self, setup: Setup) -> _BertScore:
         """Return the metric with the encoder in the folder of a model."""
         require_extra("translation", "bert_score")
         other = copy.copy(self)
         other._encoder = setup.model.weights if setup.model else None
         return other
 
-    def for_rows(self, rows: Iterable[Row]) -> BertScore:
+    def for_rows(self, rows: Iterable[Row]) -> _BertScore:
         """Return the metric with the scores of all rows. Raise InputInvalid for a model without weights here."""
         if self._encoder is None:
             raise InputInvalid("--model: metric bertscore needs the folder of an encoder; expected one on this machine")
@@ -179,4 +179,4 @@ class BertScore(_WithReference):
         yield
 
 
-METRICS = (Acre(), AcreChoice(), Equivalent(), Bleu(), Chrf(), BertScore())
+METRICS = (Acre(), _AcreChoice(), _Equivalent(), _Bleu(), _Chrf(), _BertScore())

@@ -19,7 +19,7 @@ from excam.pages.table_files import TableFiles
 PAGE = {"target": "cult_eval", "category": "CulT-Eval"}  # of the steps here
 TABLE = {**PAGE, "outputs": ["numbers", "page"]}
 
-# The inputs of `AcreFiles`.
+# The inputs of `_AcreFiles`.
 STUDY = {
     "rows": "cult_eval_rows",
     "labels": "cult_eval_labels",
@@ -30,7 +30,7 @@ STUDY = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class AcreFiles:
+class _AcreFiles:
     """The files of a study."""
 
     rows_paths: Annotated[Sequence[Path], "translations"]
@@ -41,7 +41,7 @@ class AcreFiles:
     scored: Annotated[Sequence[str], "the name of the metric of each of them"] = ()
 
 
-def read_study(files: AcreFiles) -> Study:
+def read_study(files: _AcreFiles) -> Study:
     """Return the study."""
     scores = dict(zip(files.scored, files.scores_paths, strict=True))
     return study.read(files.rows_paths, files.labels_path, files.judged_paths, files.measured_paths, scores)
@@ -86,7 +86,7 @@ def cult_eval_table_1(
     settings={"scored": "cult_eval_scored", "seed": "seed"},
     **TABLE,
 )
-def cult_eval_table_2(sources: AcreFiles, files: TableFiles, seed: int) -> None:
+def cult_eval_table_2(sources: _AcreFiles, files: TableFiles, seed: int) -> None:
     """Write how each metric goes with the labels of people (Table 2), with tests between metrics.
 
     How each metric goes with people's labels, whether the expression is right in a translation (Table 2 of the
@@ -105,7 +105,7 @@ def cult_eval_table_2(sources: AcreFiles, files: TableFiles, seed: int) -> None:
     settings={"scored": "cult_eval_scored", "seed": "seed"},
     **TABLE,
 )
-def cult_eval_table_3(sources: AcreFiles, files: TableFiles, seed: int) -> None:
+def cult_eval_table_3(sources: _AcreFiles, files: TableFiles, seed: int) -> None:
     """Write the sentence metrics of each system (Table 3), of all items, by category and by domain.
 
     Means of sentence metrics for each system, without examples and with one, of all items, by category and by domain,
@@ -128,7 +128,7 @@ def cult_eval_table_3(sources: AcreFiles, files: TableFiles, seed: int) -> None:
     **TABLE,
 )
 def cult_eval_table_5(
-    sources: AcreFiles, files: TableFiles, pdf_path: Path, svg_path: Path, png_path: Path, seed: int
+    sources: _AcreFiles, files: TableFiles, pdf_path: Path, svg_path: Path, png_path: Path, seed: int
 ) -> None:
     """Write how far each metric drops for each kind of error (Table 5), and draw it (Figure 5).
 
@@ -149,7 +149,7 @@ def cult_eval_table_5(
     settings={"scored": "cult_eval_scored", "seed": "seed"},
     **TABLE,
 )
-def cult_eval_table_6(sources: AcreFiles, files: TableFiles, seed: int) -> None:
+def cult_eval_table_6(sources: _AcreFiles, files: TableFiles, seed: int) -> None:
     """Write validity, fidelity, clarity and ACRE of each system by each judge (Table 6).
 
     Systems under ACRE (Table 6 of the CulT-Eval paper): validity, then fidelity and clarity of valid translations.
@@ -165,7 +165,7 @@ def cult_eval_table_6(sources: AcreFiles, files: TableFiles, seed: int) -> None:
     settings={"scored": "cult_eval_scored", "seed": "seed"},
     **TABLE,
 )
-def cult_eval_ablations(sources: AcreFiles, files: TableFiles, seed: int) -> None:
+def cult_eval_ablations(sources: _AcreFiles, files: TableFiles, seed: int) -> None:
     """Write how ACRE goes with the labels without its gate, routing, explication or reference (Table 7).
 
     ACRE without its parts (Table 7 of the CulT-Eval paper), on the same rows.
@@ -182,7 +182,7 @@ def cult_eval_ablations(sources: AcreFiles, files: TableFiles, seed: int) -> Non
     settings={"scored": "cult_eval_scored"},
     **PAGE,
 )
-def cult_eval_misaligned(files: AcreFiles, html_path: Path) -> None:
+def cult_eval_misaligned(files: _AcreFiles, html_path: Path) -> None:
     """Write the translations on which a metric and the labels disagree, on one page to search (Table 4).
 
     Translations that a metric scores high although the expression is wrong, or low although it is right.
@@ -199,7 +199,7 @@ def cult_eval_misaligned(files: AcreFiles, html_path: Path) -> None:
     settings={"scored": "cult_eval_scored"},
     **PAGE,
 )
-def cult_eval_figure_3(files: AcreFiles, numbers_path: Path, pictures_paths: Sequence[Path]) -> None:
+def cult_eval_figure_3(files: _AcreFiles, numbers_path: Path, pictures_paths: Sequence[Path]) -> None:
     """Draw the share of right translations and of each primary error, by system (Figure 3).
 
     Right translations and primary errors of each system, by the labels of people (Figure 3 of the CulT-Eval paper).

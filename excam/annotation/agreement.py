@@ -31,7 +31,7 @@ Ratings = Mapping[Task, Mapping[str, Any]]  # of a column: each item's values by
 
 
 @dataclass(frozen=True, slots=True)
-class FieldMeasure:
+class _FieldMeasure:
     """A number about a column of the form; None, with a note, where there is none. `items`: those that count in it."""
 
     field: str
@@ -81,7 +81,7 @@ class Study:
     finished: int
     skipped: int
     compared: int
-    measures: tuple[FieldMeasure, ...]
+    measures: tuple[_FieldMeasure, ...]
     raters: tuple[Rater, ...]
     items: tuple[Item, ...]
 
@@ -98,10 +98,10 @@ def study(campaign: Campaign, answers: Iterable[Answer], seed: int) -> Study:
     form, in_order = campaign.form, in_campaign_order(campaign, answers)
     rated = [answer for answer in in_order if state(form, answer.values) == "finished"]
     columns: dict[str, Ratings] = {}
-    measures: list[FieldMeasure] = []
+    measures: list[_FieldMeasure] = []
     for name, question in form.columns.items():
         if name != form.skip and question.kind not in COMPARED:
-            measures.append(FieldMeasure(name, question.kind, note=NOT_COMPARED))
+            measures.append(_FieldMeasure(name, question.kind, note=NOT_COMPARED))
         elif name != form.skip:
             columns[name] = _ratings(name, question, campaign.by_id, rated)
             measures += _measures(name, question, columns[name], seed)
@@ -131,15 +131,15 @@ def _ratings(name: str, question: Question, tasks: Mapping[str, Task], answers: 
 # --- fields
 
 
-def _measures(name: str, question: Question, ratings: Ratings, seed: int) -> Iterator[FieldMeasure]:
+def _measures(name: str, question: Question, ratings: Ratings, seed: int) -> Iterator[_FieldMeasure]:
     kind, total = question.kind, sum(map(len, ratings.values()))
 
-    def measure(label: str, value: float | None, low: float | None, high: float | None, *sizes: int) -> FieldMeasure:
+    def measure(label: str, value: float | None, low: float | None, high: float | None, *sizes: int) -> _FieldMeasure:
         note = "undefined: no variation" if value is None else ""
-        return FieldMeasure(name, kind, label, value, low, high, *(sizes or (len(ratings), total)), note=note)
+        return _FieldMeasure(name, kind, label, value, low, high, *(sizes or (len(ratings), total)), note=note)
 
     if not ratings:
-        yield FieldMeasure(name, kind, note=FEW_RATERS)
+        yield _FieldMeasure(name, kind, note=FEW_RATERS)
         return
     groups = [list(by_rater.values()) for by_rater in ratings.values()]
     same = [mean(first == second for first, second in combinations(group, 2)) for group in groups]

@@ -203,7 +203,7 @@ class _Headers:
         await self.app(scope, receive, sending if scope["type"] == "http" else send)
 
 
-class Redacted(logging.Filter):
+class _Redacted(logging.Filter):
     """Log filter that removes tokens from the access log: a reader of the log must not be able to answer."""
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -232,6 +232,6 @@ def serve(store: Store, host: str, port: int, names: Sequence[str]) -> None:
 
 def _log_config() -> dict[str, Any]:
     config = listening.log_config()
-    config["filters"] = {"redacted": {"()": Redacted}}
+    config["filters"] = {"redacted": {"()": _Redacted}}
     config["handlers"]["access"] |= {"stream": "ext://sys.stderr", "filters": ["redacted"]}
     return config

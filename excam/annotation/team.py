@@ -17,7 +17,7 @@ COLUMNS = ("annotator", "languages", "coauthor")
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class _Member:
     """Someone who answers. `languages`: of the tasks that they get, as the campaign names them."""
 
     name: str
@@ -25,7 +25,7 @@ class Member:
     is_coauthor: bool
 
 
-def read(path: Path) -> list[Member]:
+def read(path: Path) -> list[_Member]:
     """Return the team of a table (`COLUMNS`). Raise InputInvalid for a line that is none, or an annotator twice."""
     team = []
     for number, row in row_files.rows(path):
@@ -36,13 +36,13 @@ def read(path: Path) -> list[Member]:
                 f"{path}:{number}: found {name[:40]!r}, {languages[:60]!r}, {coauthor[:40]!r}; expected under "
                 f"{', '.join(COLUMNS)} a name, languages parted by semicolons, yes or no"
             )
-        team.append(Member(name, listed, coauthor == "yes"))
+        team.append(_Member(name, listed, coauthor == "yes"))
     if len({member.name for member in team}) < max(len(team), 1):
         raise InputInvalid(f"{path}: found {len(team)} lines; expected some, each annotator once")
     return team
 
 
-def assign(drawn: Campaign, team: Sequence[Member], seed: int) -> tuple[Campaign, Counter[str]]:
+def assign(drawn: Campaign, team: Sequence[_Member], seed: int) -> tuple[Campaign, Counter[str]]:
     """Return the campaign with the people of each task, and how many tasks everyone of the team has.
 
     A task gets as many as it wants of those with its language, the least busy ones, of several co-authors one. Raise

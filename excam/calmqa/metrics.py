@@ -30,7 +30,7 @@ PASSAGES = 10  # for a claim
 UNDECIDABLE = "undecidable-language"  # the failure of an answer in a language that the detector does not know
 
 
-class SurfaceMetric(Metric):
+class _SurfaceMetric(Metric):
     """S_surf of a long answer: 1 if it is in the language of its question and does not repeat itself, else 0."""
 
     name, version = "calmqa-surface", 1
@@ -74,7 +74,7 @@ class SurfaceMetric(Metric):
         yield  # a flow that asks nothing
 
 
-class CalmqaMetric(Metric):
+class _CalmqaMetric(Metric):
     """S of a long answer, from 0 to 1."""
 
     name, version, max_tokens = "calmqa", 5, 64
@@ -95,7 +95,7 @@ class CalmqaMetric(Metric):
         self._decidable: Mapping[str, bool] = {}
         self._cosines: Mapping[str, float] | None = None  # by row id, where an encoder judges
 
-    def prepared(self, setup: Setup) -> CalmqaMetric:
+    def prepared(self, setup: Setup) -> _CalmqaMetric:
         """Return the metric with its evidence, and with an encoder where the model is one."""
         require_extra("calmqa", "pycld2", "bpe_openai")
         other = copy.copy(self)
@@ -104,7 +104,7 @@ class CalmqaMetric(Metric):
         other._encoder = weights if weights and encoder.is_encoder(weights) else None
         return other
 
-    def for_rows(self, rows: Iterable[Row]) -> CalmqaMetric:
+    def for_rows(self, rows: Iterable[Row]) -> _CalmqaMetric:
         """Return the metric with K, the languages that can be decided, and the cosines of an encoder."""
         other = copy.copy(self)
         valid = [row for row in rows if not row.failure and not _problem(row)]
@@ -224,4 +224,4 @@ def _explained(looks: surface.Surface, verdicts: Sequence[Picked], relevance: fl
     return " ".join(_remarks(looks) if looks.empty else [*_remarks(looks), judged])
 
 
-METRICS = (CalmqaMetric(), SurfaceMetric())
+METRICS = (_CalmqaMetric(), _SurfaceMetric())

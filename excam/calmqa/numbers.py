@@ -18,7 +18,7 @@ from excam.stats import bootstrap
 Factuality = Literal["f1@k", "precision"]
 
 
-class FactScore(NamedTuple):
+class _FactScore(NamedTuple):
     """Shares of 0 to 1."""
 
     precision: float
@@ -26,12 +26,12 @@ class FactScore(NamedTuple):
     f1: float
 
 
-def f1_at_k(supported: int, claims: int, k: int) -> FactScore:
+def f1_at_k(supported: int, claims: int, k: int) -> _FactScore:
     """Return precision (of the claims), recall (of K, at most 1) and F1; all 0 where nothing is supported."""
     if not supported:
-        return FactScore(0.0, 0.0, 0.0)
+        return _FactScore(0.0, 0.0, 0.0)
     precision, recall = supported / claims, min(1.0, supported / (k or 1))
-    return FactScore(precision, recall, 2 * precision * recall / (precision + recall))
+    return _FactScore(precision, recall, 2 * precision * recall / (precision + recall))
 
 
 def upper_median(counts: Sequence[int]) -> int:

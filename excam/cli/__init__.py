@@ -45,7 +45,7 @@ def _summary(place: str) -> str:
     return " ".join((match[1] or match[2]).split("\n\n")[0].split())
 
 
-class LazyGroup(TyperGroup):
+class _LazyGroup(TyperGroup):
     """Commands whose modules are imported when they are used; help and completion show them without."""
 
     def __init__(self, **settings: Any) -> None:
@@ -79,7 +79,7 @@ class LazyGroup(TyperGroup):
 
 
 app = typer.Typer(
-    cls=LazyGroup,
+    cls=_LazyGroup,
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,

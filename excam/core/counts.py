@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 
-class Countable(Protocol):
+class _Countable(Protocol):
     """What came of one item: `failure` is empty or None where it succeeded."""
 
     @property
@@ -19,6 +19,6 @@ def in_words(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {count}" for name, count in sorted(counts.items())) or "none"
 
 
-def failures(outcomes: Iterable[Countable]) -> str:
+def failures(outcomes: Iterable[_Countable]) -> str:
     """Return the number of outcomes for each reason of failure, in words."""
     return in_words(Counter(outcome.failure for outcome in outcomes if outcome.failure))

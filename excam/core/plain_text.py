@@ -45,7 +45,7 @@ _SIGNS = regex.compile(rf"(?V1){_ASCII_SIGNS.pattern}|{INVISIBLE.pattern.removep
 
 
 @dataclass(frozen=True, slots=True)
-class PlainText:
+class _PlainText:
     """A text without what no reader sees. `starts` and `ends` are the places of its characters in the original."""
 
     text: str
@@ -59,11 +59,11 @@ class PlainText:
 
 
 @lru_cache(maxsize=1024)
-def plain_text(text: str) -> PlainText:
+def plain_text(text: str) -> _PlainText:
     """Return a text without invisible characters and markup; an entity ("&amp;") is the character that it names."""
     text, signs = (text, _ASCII_SIGNS) if text.isascii() else (text.translate(_FULL_WIDTH), _SIGNS)
     if not signs.search(text):
-        return PlainText(text, range(len(text)), range(1, len(text) + 1), is_whole=True)
+        return _PlainText(text, range(len(text)), range(1, len(text) + 1), is_whole=True)
     parts, starts, ends = list[str](), list[int](), list[int]()
     at = 0
     for match in _MARKUP.finditer(text):
@@ -76,4 +76,4 @@ def plain_text(text: str) -> PlainText:
     parts.append(text[at:])
     starts += range(at, len(text))
     ends += range(at + 1, len(text) + 1)
-    return PlainText("".join(parts), tuple(starts), tuple(ends))
+    return _PlainText("".join(parts), tuple(starts), tuple(ends))

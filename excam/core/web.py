@@ -108,7 +108,7 @@ def route(url: str, headers: Mapping[str, str], connect: float) -> Route:
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class _Fault:
     """Why there is no complete response: a reason, and whether the server was reached at all, and is who it says."""
 
     reason: str
@@ -116,28 +116,28 @@ class Fault:
     untrusted: bool = False
 
 
-def fault(problem: aiohttp.ClientError) -> Fault:
+def fault(problem: aiohttp.ClientError) -> _Fault:
     """Return what went wrong with a request, without addresses, which may hold a key."""
     import aiohttp
 
     match problem:
         case aiohttp.ClientConnectorCertificateError():
-            return Fault(f"ConnectError: {problem.certificate_error}", False, untrusted=True)
+            return _Fault(f"ConnectError: {problem.certificate_error}", False, untrusted=True)
         case aiohttp.ClientConnectorError():
             below = problem.os_error
             number = 0 if isinstance(below, ssl.SSLError) else below.errno or 0  # below 0: of a name that is not known
-            return Fault(f"ConnectError: {os.strerror(number) if number > 0 else below}", False)
+            return _Fault(f"ConnectError: {os.strerror(number) if number > 0 else below}", False)
         case aiohttp.ConnectionTimeoutError():
-            return Fault("ConnectTimeout: no connection in time", False)
+            return _Fault("ConnectTimeout: no connection in time", False)
         case aiohttp.ClientHttpProxyError():
-            return Fault(f"ProxyError: HTTP {problem.status} from the proxy", False)
+            return _Fault(f"ProxyError: HTTP {problem.status} from the proxy", False)
         case aiohttp.ServerDisconnectedError():
-            return Fault("RemoteProtocolError: Server disconnected without sending a response")
+            return _Fault("RemoteProtocolError: Server disconnected without sending a response")
         case aiohttp.ClientResponseError():  # its text has the address
-            return Fault(f"RemoteProtocolError: {problem.message}")
+            return _Fault(f"RemoteProtocolError: {problem.message}")
         case aiohttp.ClientPayloadError() if "encoding" in str(problem):
-            return Fault("DecodingError: the body is not compressed as its head says")
+            return _Fault("DecodingError: the body is not compressed as its head says")
         case aiohttp.ClientPayloadError():
-            return Fault("RemoteProtocolError: peer closed connection without sending complete message body")
+            return _Fault("RemoteProtocolError: peer closed connection without sending complete message body")
         case _:
-            return Fault(f"{type(problem).__name__}: {problem}")
+            return _Fault(f"{type(problem).__name__}: {problem}")

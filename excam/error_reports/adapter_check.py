@@ -24,7 +24,7 @@ APART = 0.25  # the engine may be this far from PEFT, as a share of the change; 
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class _Proof:
     """Mean absolute differences of log-probability per token over the fixed answers, in nats."""
 
     modules: int  # with a LoRA, all of them matched with a module of the base
@@ -35,7 +35,7 @@ class Proof:
     from_base: float  # the serving engine against the base
 
 
-def verify(name: str, model: Model, weights: Path, adapter: Path) -> Proof:
+def verify(name: str, model: Model, weights: Path, adapter: Path) -> _Proof:
     """Score the fixed answers; `weights` and `adapter` are manifests.
 
     Raises ArtifactBroken when the files are not what their manifests say. Raises ModelInvalid, with the numbers, when
@@ -48,7 +48,7 @@ def verify(name: str, model: Model, weights: Path, adapter: Path) -> Proof:
     modules = _trained_modules(name, adapter.parent)
     base, tuned = _where_trained(adapter)
     served = fixed_answers.scores(engine.choose)
-    proof = Proof(
+    proof = _Proof(
         modules=modules,
         answers=len(base),
         tokens=sum(tokens for _, tokens in base),
@@ -71,7 +71,7 @@ def _where_trained(adapter: Path) -> tuple[Scores, Scores]:
     return scores["base"], scores["tuned"]
 
 
-def judge(name: str, proof: Proof) -> None:
+def judge(name: str, proof: _Proof) -> None:
     """Raise ModelInvalid unless these differences are those of an active adapter."""
     if proof.moved < MOVED:
         problem = f"it changes log-probabilities by {proof.moved:.4f} a token, below {MOVED}: it learned nothing"

@@ -73,7 +73,7 @@ ROUNDED = 1.1  # ratio of two numbers of which one may be the other one rounded
 
 
 @dataclass(frozen=True, slots=True)
-class ClosedComparison:
+class _ClosedComparison:
     """What is known of two answers; `ranges` are those of the text that differ."""
 
     verdict: Verdict
@@ -104,7 +104,7 @@ class Side:
         return [word.key for word in self.words]
 
 
-def compared(expected: str, text: str, question: str, language: str = "") -> ClosedComparison:
+def compared(expected: str, text: str, question: str, language: str = "") -> _ClosedComparison:
     """Return whether a text says what is expected as the answer to a question; verdict None: not known.
 
     `language` is an English name or a code, "" if it is not known.
@@ -114,22 +114,22 @@ def compared(expected: str, text: str, question: str, language: str = "") -> Clo
     sides = [side_of(side, code, bool(options)) for side in (expected, text)]
     for name, side in zip(("the expected statement", "the text"), sides, strict=True):
         if not side.words or side.unread:
-            return ClosedComparison(None, f"{name} {side.unread or 'has no word'}")
+            return _ClosedComparison(None, f"{name} {side.unread or 'has no word'}")
     stated = sides[1]
     written = [signed(side.plain, side.start, side.words) for side in sides]
     if written[0] == written[1]:
-        return ClosedComparison("agrees", "the same words")
+        return _ClosedComparison("agrees", "the same words")
     keys = _keys(asked)
     values = [value_of(side, keys, options, code) for side in sides]
     if values[0] and values[1]:
         verdict = _of_values(values[0], values[1], keys)
         shown = " against ".join(side.plain[side.words[0].start : side.words[-1].end] for side in sides)
         place = plain_text(text).span(stated.words[0].start, stated.words[-1].end)
-        return ClosedComparison(verdict, f"{values[1].kind}: {shown}", (place,) if verdict == "differs" else ())
+        return _ClosedComparison(verdict, f"{values[1].kind}: {shown}", (place,) if verdict == "differs" else ())
     short, long = sorted(written, key=len)
     if not options and holds_whole(long, short, keys, code):
-        return ClosedComparison("agrees", "the same beside words of the question")
-    return ClosedComparison(None, "more is said than one value")
+        return _ClosedComparison("agrees", "the same beside words of the question")
+    return _ClosedComparison(None, "more is said than one value")
 
 
 @lru_cache(maxsize=4096)

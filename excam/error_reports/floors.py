@@ -33,7 +33,7 @@ _ANNOUNCING = regex.compile(r"\s*+[^:：\n]{1,80}(?::\s|：)(?=.*\w)", regex.DOT
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class _Piece:
     """A sentence of a passage: characters [start, end), and the folded words of the title and of it between blanks."""
 
     start: int
@@ -50,7 +50,7 @@ class Place:
     """A sentence of a passage, and the shares of a text and of a question that stand in it, both 0 to 1."""
 
     passage: int
-    piece: Piece
+    piece: _Piece
     held: float
     asked: float
 
@@ -127,7 +127,7 @@ def keys_of(passage: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=4096)
-def pieces(passage: str, language: str = "") -> tuple[Piece, ...]:
+def pieces(passage: str, language: str = "") -> tuple[_Piece, ...]:
     """Return the sentences of a passage, a question with its answer.
 
     A long one of a script without spaces between words is cut at its spaces.
@@ -141,7 +141,7 @@ def pieces(passage: str, language: str = "") -> tuple[Piece, ...]:
         said = words(passage)
         starts = [word.start for word in said]
         keys = (runs(said[bisect_left(starts, start) : bisect_left(starts, end)]) for start, end in places)
-    return tuple(Piece(*place, f" {' '.join([*topic, *own])} ") for place, own in zip(places, keys, strict=True))
+    return tuple(_Piece(*place, f" {' '.join([*topic, *own])} ") for place, own in zip(places, keys, strict=True))
 
 
 def _places(passage: str, code: str) -> Iterator[tuple[int, int]]:

@@ -17,7 +17,7 @@ _SAID = re.compile(r"\W*(yes|no)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Leaning:
+class _Leaning:
     """How much likelier yes is than no; None if the answer is neither."""
 
     margin: float | None
@@ -34,7 +34,7 @@ def numbered(passages: Sequence[str]) -> str:
     return "\n".join(f"[{number}] {one_line(text)}" for number, text in enumerate(passages, 1))
 
 
-def ask_yes_no(asked: tuple[Message, ...]) -> Flow[Leaning]:
+def ask_yes_no(asked: tuple[Message, ...]) -> Flow[_Leaning]:
     """Ask for the likelihoods of yes and no.
 
     A model or server without likelihoods is asked for a word, and its margin is `WORD` or -`WORD`.
@@ -42,9 +42,9 @@ def ask_yes_no(asked: tuple[Message, ...]) -> Flow[Leaning]:
     choice = yield from ask_for_choice(asked, ANSWERS)
     if choice.logprobs is not None:
         margin = choice.logprobs[0] - choice.logprobs[1]
-        return Leaning(margin, f"yes over no {margin:+.2f}")
+        return _Leaning(margin, f"yes over no {margin:+.2f}")
     answer = yield from ask_for_text(asked)
     said = _SAID.match(reasoning_and_answer(answer)[1] or "")
     if said is None or answer.finish == "refused":
-        return Leaning(None, "neither yes nor no")
-    return Leaning(WORD if said[1].lower() == "yes" else -WORD, f"said {said[1].lower()}")
+        return _Leaning(None, "neither yes nor no")
+    return _Leaning(WORD if said[1].lower() == "yes" else -WORD, f"said {said[1].lower()}")

@@ -28,7 +28,7 @@ IDLE = 300.0  # seconds: longer than jobs that ask no model take between two tha
 PATIENCE = 600.0  # seconds that a job may take to save a batch; a stopped job blocks others no longer than that
 
 
-class SharedEngine(Backend, Protocol):
+class _SharedEngine(Backend, Protocol):
     """An engine that serves several adapters of its base model, one at a time."""
 
     settings: Any
@@ -51,14 +51,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     quiet_libraries()
     model = Model.model_validate_json(args.model)
 
-    def load() -> SharedEngine:
+    def load() -> _SharedEngine:
         gpus.take_gpus(model.gpus, args.name)
         return backend_factory.backend_module(model).open_shared(args.name, model, args.weights, args.rank)
 
     sys.exit(serve(Path(f"{args.place}.sock"), load, args.idle))
 
 
-def serve(path: Path, load: Callable[[], SharedEngine], idle: float) -> int:
+def serve(path: Path, load: Callable[[], _SharedEngine], idle: float) -> int:
     """Listen at `path`, load the engine, answer until `idle` seconds pass without a request; return the exit code.
 
     Jobs may connect while it loads. If a job disconnects, its requests are cancelled; a failed engine ends the process.
@@ -74,9 +74,9 @@ def serve(path: Path, load: Callable[[], SharedEngine], idle: float) -> int:
             path.unlink(missing_ok=True)
 
 
-def _serve(listener: socket.socket, load: Callable[[], SharedEngine], idle: float) -> int:
+def _serve(listener: socket.socket, load: Callable[[], _SharedEngine], idle: float) -> int:
     problem: ExcamError | None = None
-    engine: SharedEngine | None = None
+    engine: _SharedEngine | None = None
     try:
         engine = load()
     except ExcamError as failure:
@@ -99,7 +99,7 @@ def _serve(listener: socket.socket, load: Callable[[], SharedEngine], idle: floa
     return 0
 
 
-def _answer_connection(engine: SharedEngine, connection: socket.socket) -> None:
+def _answer_connection(engine: _SharedEngine, connection: socket.socket) -> None:
     """Answer one connection. Raise ExcamError if the engine fails, OSError if the job has disconnected."""
     _send(connection, {"settings": dict(engine.settings)})
     with connection.makefile("rb") as stream:
@@ -121,7 +121,7 @@ def _answer_connection(engine: SharedEngine, connection: socket.socket) -> None:
     _send(connection, {"end": True})
 
 
-def _batches(engine: SharedEngine, question: dict[str, Any]) -> Generator[Batch[Any]]:
+def _batches(engine: _SharedEngine, question: dict[str, Any]) -> Generator[Batch[Any]]:
     if "choose" in question:
         yield from engine.choose([_request(row, Choose) for row in question["choose"]])
     else:

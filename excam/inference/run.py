@@ -30,7 +30,7 @@ class Round:
 
 
 @dataclass(frozen=True, slots=True)
-class ResultWithRounds(Generic[R]):
+class _ResultWithRounds(Generic[R]):
     """The result of one item's flow, and all rounds that led to it."""
 
     result: R
@@ -57,7 +57,7 @@ def run(judge: Callable[[ItemT], Flow[R]], items: Sequence[ItemT], ask: Ask) -> 
     return [played.result for played in run_with_rounds(judge, items, ask)]
 
 
-def run_with_rounds(judge: Callable[[ItemT], Flow[R]], items: Sequence[ItemT], ask: Ask) -> list[ResultWithRounds[R]]:
+def run_with_rounds(judge: Callable[[ItemT], Flow[R]], items: Sequence[ItemT], ask: Ask) -> list[_ResultWithRounds[R]]:
     """Return the results with their rounds, in the order of `items`.
 
     Raise AnswersMissing, naming the items, if requests remain unanswered, and ModelInvalid if `ask` returns a different
@@ -78,7 +78,7 @@ def run_with_rounds(judge: Callable[[ItemT], Flow[R]], items: Sequence[ItemT], a
         for index, requests in asking.items():
             answers[index] = answer = tuple(islice(answered, len(requests)))
             rounds[index].append(Round(requests, answer))
-    return [ResultWithRounds(results[index], tuple(rounds[index])) for index in range(len(flows))]
+    return [_ResultWithRounds(results[index], tuple(rounds[index])) for index in range(len(flows))]
 
 
 def together(flows: Sequence[Flow[R]]) -> Flow[list[R]]:

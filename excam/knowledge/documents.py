@@ -60,7 +60,7 @@ class Stated:
 
 
 @dataclass(frozen=True, slots=True)
-class SourceFile:
+class _SourceFile:
     """A file that was read: its name below the source, its kind, its SHA-256, its documents and passages."""
 
     name: str
@@ -85,7 +85,7 @@ class Reading:
     sources: Sequence[Path]
     stated: Stated
     passages: list[Passage] = field(default_factory=list)
-    files: list[SourceFile] = field(default_factory=list)
+    files: list[_SourceFile] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     unread: int = 0  # files that became no passage
     notes: list[str] = field(default_factory=list)  # columns that were found by what their names mean
@@ -136,7 +136,7 @@ def read(sources: Sequence[Path], stated: Stated = Stated()) -> Reading:  # it i
         added = len(reading.passages) - before
         reading.unread += not added
         if added:
-            reading.files.append(SourceFile(name, kind, sha256(file), count, added))
+            reading.files.append(_SourceFile(name, kind, sha256(file), count, added))
     if not reading.passages:
         where = ", ".join(map(str, sources))
         first = f" ({reading.skipped[0].where}: {reading.skipped[0].reason})" if reading.skipped else ""

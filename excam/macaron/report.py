@@ -21,19 +21,19 @@ from excam.pages.table_files import TableFiles
 PAGE = {"target": "macaron", "category": "Macaron"}  # of the steps here
 TABLE = {**PAGE, "outputs": ["numbers", "page"]}
 
-# The inputs of `AnswerFiles`.
+# The inputs of `_AnswerFiles`.
 ANSWERS = {"answers": "macaron_answers", "instances": "macaron_instances"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnswerFiles:
+class _AnswerFiles:
     """What pages of answers are made of."""
 
     answers_paths: Annotated[Sequence[Path], "of each model and mode"]
     instances_path: Path
 
 
-def systems(files: AnswerFiles) -> Sequence[System]:
+def systems(files: _AnswerFiles) -> Sequence[System]:
     """Return each model and mode with its answers."""
     return answers.join(derive.read(files.instances_path), files.answers_paths)
 
@@ -50,7 +50,7 @@ def systems(files: AnswerFiles) -> Sequence[System]:
     **TABLE,
 )
 def macaron_table_3(
-    sources: AnswerFiles,
+    sources: _AnswerFiles,
     files: TableFiles,
     printed_models_path: Annotated[Path, "the numbers of the paper's models"],
     categories_json: Annotated[str, "of models, as JSON"],
@@ -80,7 +80,7 @@ def macaron_table_3(
     **PAGE,
 )
 def macaron_breakdown(
-    files: AnswerFiles,
+    files: _AnswerFiles,
     numbers_path: Path,
     page_path: Path,
     pictures_paths: Sequence[Path],
@@ -128,7 +128,7 @@ def macaron_coverage(scenarios_path: Path, instances_path: Path, files: TableFil
     **TABLE,
 )
 def macaron_paired(
-    sources: AnswerFiles,
+    sources: _AnswerFiles,
     files: TableFiles,
     categories_json: Annotated[str, "of models, as JSON"],
     seed: int,
@@ -155,7 +155,7 @@ def macaron_paired(
     inputs=ANSWERS,
     **PAGE,
 )
-def macaron_scripts(files: AnswerFiles, numbers_path: Path) -> None:
+def macaron_scripts(files: _AnswerFiles, numbers_path: Path) -> None:
     """Write the accuracy in the local language by script: the mean over its languages (Appendix B).
 
     Accuracy in the local language by script: the mean over its languages.
@@ -175,7 +175,7 @@ def macaron_scripts(files: AnswerFiles, numbers_path: Path) -> None:
     **TABLE,
 )
 def macaron_templates(
-    sources: AnswerFiles,
+    sources: _AnswerFiles,
     files: TableFiles,
     printed_templates_path: Annotated[Path, "all templates that the paper prints"],
     seed: int,
@@ -201,7 +201,7 @@ def macaron_templates(
     **TABLE,
 )
 def macaron_printed(
-    sources: AnswerFiles,
+    sources: _AnswerFiles,
     files: TableFiles,
     scenarios_path: Path,
     categories_json: Annotated[str, "of models, as JSON"],

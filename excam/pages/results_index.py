@@ -40,7 +40,7 @@ SYSTEMS = {  # folders of results, and what a reader finds there
 
 
 @dataclass(frozen=True, slots=True)
-class TableMeasure:
+class _TableMeasure:
     """A number with an interval in a table of results, and the floor that a system must be above."""
 
     system: str
@@ -56,27 +56,27 @@ class TableMeasure:
 
 
 MEASURES = (
-    TableMeasure(
+    _TableMeasure(
         *("ExCAM", "scaled accuracy, all test sets", "paper/figure-3.csv", {"column": "ALL (ID)"}, "row"),
         *("scaled_accuracy", "trivial_baseline", (-1, 1)),
     ),
-    TableMeasure(
+    _TableMeasure(
         *("Macaron", "all instances, % right", "macaron/table-3.csv", {"number": "overall"}, "model", "value", 0.0),
         ends=(0, 100),
         trivial=("always A and T", "chance"),
     ),
-    TableMeasure(
+    _TableMeasure(
         *("Macaron", "choice in English, % right", "macaron/table-3.csv", {"number": "mc_en"}, "model", "value", 0.0),
         ends=(0, 100),
         trivial=("always A and T", "chance"),
     ),
-    TableMeasure(
+    _TableMeasure(
         *("Rubric", "ICC of overall scores", "rubric/reliability.csv", {"score": "overall"}, "raters", "icc", 0.0),
         ends=(-1, 1),
         trivial=(" and always 3", " and length"),
     ),
-    TableMeasure("ACRE", "AUC, wrong from right", "cult_eval/table-2.csv", {}, "metric", "auc", 0.5, (0, 1)),
-    TableMeasure(
+    _TableMeasure("ACRE", "AUC, wrong from right", "cult_eval/table-2.csv", {}, "metric", "auc", 0.5, (0, 1)),
+    _TableMeasure(
         *("CaLMQA", "S of all answers; an empty one has 0", "calmqa/table.csv", {"language": "all", "type": "all"}),
         *("subject", "s", 0.0, (0, 1), "answers"),
     ),
@@ -84,10 +84,10 @@ MEASURES = (
 
 
 @dataclass(frozen=True, slots=True)
-class SystemStanding:
+class _SystemStanding:
     """A system's number beside its floor."""
 
-    measure: TableMeasure
+    measure: _TableMeasure
     name: str
     value: float
     low: float | None
@@ -124,7 +124,7 @@ class Told:
     documents: str
 
 
-def standings(results: Path) -> list[SystemStanding]:
+def standings(results: Path) -> list[_SystemStanding]:
     """Return every system of which there is a number with an interval and a floor, of enough rows to be drawn."""
     measured = []
     for measure in MEASURES:
@@ -138,7 +138,7 @@ def standings(results: Path) -> list[SystemStanding]:
             if line[measure.value] and int(line[measure.rows] or 0) >= LEAST:
                 floor = float(line[measure.floor]) if isinstance(measure.floor, str) else measure.floor
                 numbers = (float(line[measure.value]), low, high, line[measure.rows], max([floor, *reached]))
-                measured.append(SystemStanding(measure, line[measure.name], *numbers))
+                measured.append(_SystemStanding(measure, line[measure.name], *numbers))
     return measured
 
 
@@ -240,7 +240,7 @@ def _words(caption: str) -> str:
     return re.sub(r"``(.+?)``", r"<code>\1</code>", html.escape(" ".join(caption.split())))
 
 
-def _standing_part(measured: Sequence[SystemStanding], documents: str) -> str:
+def _standing_part(measured: Sequence[_SystemStanding], documents: str) -> str:
     verdicts = {True: "✓ above", False: "not above", None: "no interval"}
     rows = "".join(
         f'<tr class="{"above" if each.above else "below"}"><td><b>{html.escape(each.measure.system)}</b> '

@@ -26,7 +26,7 @@ FIRST = "0" * 64  # `previous` of the first line
 
 
 @dataclass(frozen=True, slots=True)
-class LoggedChange:
+class _LoggedChange:
     """A line of the log, and the rubric that it made."""
 
     line: Mapping[str, Any]
@@ -35,7 +35,7 @@ class LoggedChange:
 
 def change(
     folder: Path, before: Rubric, edited: Rubric | None, reason: str, examples: Sequence[str], time: str
-) -> LoggedChange:
+) -> _LoggedChange:
     """Write the next version of the manual and its line of the log; `edited` holds new words, if any change.
 
     Raise InputInvalid for an empty reason, no example, an edited log, or a `before` that is not its last version.
@@ -63,7 +63,7 @@ def change(
     write_text(folder / f"{after.name}.yaml", text)
     with (folder / LOG).open("a", encoding="utf-8") as stream:
         stream.write(json.dumps(line, ensure_ascii=False) + "\n")
-    return LoggedChange(line, after)
+    return _LoggedChange(line, after)
 
 
 def _hash(line: Mapping[str, Any]) -> str:

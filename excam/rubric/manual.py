@@ -47,12 +47,12 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
-class Level(_Part):
+class _Level(_Part):
     name: str
     text: str
 
 
-class Anchored(_Part):
+class _Anchored(_Part):
     short: str = ""
     definition: str
     anchors: dict[int, str]
@@ -60,7 +60,7 @@ class Anchored(_Part):
     template: str
 
 
-class OverallRule(_Part):
+class _OverallRule(_Part):
     short: str = ""
     definition: str
     start: str = ""
@@ -99,7 +99,7 @@ class Shared(_Part):
     text: str
 
 
-class SelfReview(_Part):
+class _SelfReview(_Part):
     every: int
     review: list[int]
     text: str
@@ -112,7 +112,7 @@ class Exemplar(_Part):
     note: str = ""
 
 
-class Adjustment(_Part):
+class _Adjustment(_Part):
     number: int
     time: str
     reason: str
@@ -130,11 +130,11 @@ class Manual(_Part):
     scope: str = ""
     purpose: str = ""
     principles: list[str] = []
-    adjustments: list[Adjustment]
+    adjustments: list[_Adjustment]
     scale_note: str = ""
-    scale: dict[int, Level]
-    dimensions: dict[Dimension, Anchored]
-    overall: OverallRule
+    scale: dict[int, _Level]
+    dimensions: dict[Dimension, _Anchored]
+    overall: _OverallRule
     weights: dict[Dimension, float] | None
     suggested_weights: dict[Dimension, float]
     rules: dict[str, Rule]
@@ -145,7 +145,7 @@ class Manual(_Part):
     sentences: dict[Literal["rationale", "overall", "notes"], list[int]] = {}
     audit: str = ""
     calibration: Shared
-    self_calibration: SelfReview
+    self_calibration: _SelfReview
     fatigue: Timing
     reliability: Target
     examples: list[Exemplar]

@@ -48,7 +48,7 @@ class RubricText(Metric):
         return _outcome(rating, response)
 
 
-class RubricChoice(RubricText):
+class _RubricChoice(RubricText):
     """A rating by the likelihoods of scores."""
 
     name, max_tokens, structured = "rubric-choice", 1, False
@@ -101,4 +101,4 @@ def _spans(rating: Rating, response: responses.Response) -> Iterator[ErrorSpan]:
             yield ErrorSpan("response", span, "major", kind, start, end)
 
 
-METRICS = (RubricText(), RubricChoice())
+METRICS = (RubricText(), _RubricChoice())

@@ -68,7 +68,7 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class _Settled:
     """Scores that obey the rules. `caps` are those of the draft and new ones, `breaches` the new ones in words.
 
     `undecidable` names the rules that the findings concern and that need a fact about the task which is unknown.
@@ -81,7 +81,7 @@ class Settled:
     undecidable: tuple[str, ...]
 
 
-def settle(draft: Draft, findings: Findings, response: Response, rubric: Rubric) -> Settled:
+def settle(draft: Draft, findings: Findings, response: Response, rubric: Rubric) -> _Settled:
     """Return the scores of a draft after the rules, in the order that this module states.
 
     The scores of a result, with its caps, are a draft that is not changed again.
@@ -115,7 +115,7 @@ def settle(draft: Draft, findings: Findings, response: Response, rubric: Rubric)
         new.append(Cap(why, "overall", drafted, overall))
     scores["overall"] = overall
     words = tuple(_words(cap, rubric) for cap in new)
-    return Settled(scores, base, (*draft.caps, *new), words, undecidable)
+    return _Settled(scores, base, (*draft.caps, *new), words, undecidable)
 
 
 def wrong_caps(caps: Iterable[Cap], scores: Mapping[str, int], role: str, rubric: Rubric) -> Iterator[str]:

@@ -53,7 +53,7 @@ class Repetition:
 
 
 @dataclass(frozen=True, slots=True)
-class RowList:
+class _RowList:
     """Rows in a file of JSON Lines, as `Ensemble.score` keeps them. It can be iterated several times."""
 
     path: Path
@@ -117,7 +117,7 @@ class Ensemble:
     def _results(self, coming: Iterable[Row], journal: Path | Journal | None) -> Iterator[Result]:
         """Yield results once every member has judged all rows; each frees its memory before the next is loaded."""
         with tempfile.TemporaryDirectory() as scratch:
-            items = RowList(Path(scratch, "rows.jsonl"))
+            items = _RowList(Path(scratch, "rows.jsonl"))
             total = items.write(coming)
             paths = [Path(scratch, f"{at}.jsonl") for at in range(len(self.members))]
             for at, (member, path) in enumerate(zip(self.members, paths, strict=True), 1):

@@ -52,7 +52,7 @@ def without_repeated(where: str, names: Sequence[Hashable], contents: Sequence[H
 
 
 @dataclass(frozen=True, slots=True)
-class JoinedIds:
+class _JoinedIds:
     """How ids of one file are found in another: `theirs` by our id; `note` says what was joined beside equal ids.
 
     `ambiguous`: ids that differ in form alone could not be joined, because several of one file are alike.
@@ -63,7 +63,7 @@ class JoinedIds:
     ambiguous: bool = False
 
 
-def join(ours: Collection[str], theirs: Collection[str]) -> JoinedIds:
+def join(ours: Collection[str], theirs: Collection[str]) -> _JoinedIds:
     """Return which ids are the same row: equal ones, and those that differ in form alone where that is unambiguous.
 
     Ids such as 1, 1.0, 0001 and "1 " are one id, if neither file has two of them. Otherwise only equal ids are joined,
@@ -73,11 +73,11 @@ def join(ours: Collection[str], theirs: Collection[str]) -> JoinedIds:
     matches = {name: name for name in ours if name in their_ids}
     left, right = [name for name in ours if name not in matches], their_ids - set(matches)
     if not left or not right:
-        return JoinedIds(matches)
+        return _JoinedIds(matches)
     by_form = _by_form(theirs)
     candidates = {name: by_form[plain_id(name)] for name in left if plain_id(name) in by_form}
     if not candidates:
-        return JoinedIds(matches)
+        return _JoinedIds(matches)
     ours_by_form = _by_form(ours)
     ambiguous = [
         name
@@ -88,9 +88,9 @@ def join(ours: Collection[str], theirs: Collection[str]) -> JoinedIds:
     other = candidates[example][0]
     if ambiguous:
         note = f"ids differ in form ({example!r}, {other!r}) and are ambiguous; only equal ones are joined"
-        return JoinedIds(matches, note, ambiguous=True)
+        return _JoinedIds(matches, note, ambiguous=True)
     matched = {name: others[0] for name, others in candidates.items()}
-    return JoinedIds(
+    return _JoinedIds(
         matches | matched, f"{len(matched)} ids joined although they differ in form ({example!r} as {other!r})"
     )
 

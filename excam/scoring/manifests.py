@@ -27,7 +27,7 @@ class _Manifest(BaseModel):
     EXPECTED: ClassVar[str]
 
 
-class AdapterSettings(BaseModel):
+class _AdapterSettings(BaseModel):
     """The recipe of an adapter: the order of the reports that it learned from (`Recipe.report`); "reader": of none."""
 
     model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
@@ -96,7 +96,7 @@ class AdapterManifest(_Manifest):
     outputs: dict[str, Digest]
     languages: list[Words] | None = None
     inputs: dict[str, Digest] = {}
-    settings: AdapterSettings = AdapterSettings()
+    settings: _AdapterSettings = _AdapterSettings()
     fitted: dict[str, Any] | None = None  # what a reader of passages was fitted to
     base_model: BaseManifest | None = None  # what its base model is, for those who have only the adapter
 

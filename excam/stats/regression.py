@@ -24,7 +24,7 @@ Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class PseudoR2:
+class _PseudoR2:
     """R² of a model of classes, from its log-likelihood and that of a model without predictors."""
 
     mcfadden: float  # 1 - L / L0
@@ -63,13 +63,13 @@ def ols_r2(rating: ArrayLike, predictors: Matrix) -> float:
     return float(sm.OLS(_vector(rating, predictors), sm.add_constant(predictors, has_constant="add")).fit().rsquared)
 
 
-def logit_r2(high: ArrayLike, predictors: Matrix) -> PseudoR2 | None:
+def logit_r2(high: ArrayLike, predictors: Matrix) -> _PseudoR2 | None:
     """Return the R² of a binary logit of yes or no (1, 0); None if a predictor separates the two."""
     result = _logit(_vector(high, predictors), predictors)
     return None if result is None else pseudo_r2(float(result.llf), float(result.llnull), len(predictors))
 
 
-def proportional_odds_r2(rating: ArrayLike, predictors: Matrix) -> PseudoR2 | None:
+def proportional_odds_r2(rating: ArrayLike, predictors: Matrix) -> _PseudoR2 | None:
     """Return the R² of a cumulative logit (proportional odds) of an ordinal rating; None if it does not converge."""
     require_extra("calmqa", "statsmodels")
     from statsmodels.miscmodels.ordinal_model import OrderedModel
@@ -85,11 +85,11 @@ def proportional_odds_r2(rating: ArrayLike, predictors: Matrix) -> PseudoR2 | No
     return pseudo_r2(float(result.llf), null, len(grades))
 
 
-def pseudo_r2(loglik: float, null: float, n: int) -> PseudoR2:
+def pseudo_r2(loglik: float, null: float, n: int) -> _PseudoR2:
     """Return the three R² for the log-likelihoods of a model and of the one without predictors, of n rows."""
     cox_snell = 1 - math.exp(2 * (null - loglik) / n)
     most = 1 - math.exp(2 * null / n)
-    return PseudoR2(1 - loglik / null, cox_snell, cox_snell / most, n)
+    return _PseudoR2(1 - loglik / null, cox_snell, cox_snell / most, n)
 
 
 def odds_ratio(high: ArrayLike, first: ArrayLike, others: Matrix | None = None) -> OddsRatio | None:

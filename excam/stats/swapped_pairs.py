@@ -22,7 +22,7 @@ HALF = 32  # bits of each of the two counts in an entry
 
 
 @dataclass(frozen=True, slots=True)
-class EpsilonEnd:
+class _EpsilonEnd:
     """One epsilon: for each cell, the table index of the first cell that is farther away."""
 
     epsilon: float
@@ -33,8 +33,8 @@ class EpsilonEnd:
 class _Interval:
     """Epsilons in (low, high]: the ends, the number of pairs of cells, and, once computed, its halves or its pairs."""
 
-    low: EpsilonEnd
-    high: EpsilonEnd
+    low: _EpsilonEnd
+    high: _EpsilonEnd
     count: int
     halves: list[_Interval] | None = None
     listed: tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.int64], NDArray[np.intp]] | None = None
@@ -61,15 +61,15 @@ class SwappedPairs:
         """Whether a draw's table is small enough, and its counts fit in half of an entry."""
         return len(self.class_sizes) * (self.cells + 1) <= TABLE and self.n**2 < 1 << (HALF - 1)
 
-    def after_swapping(self, swap: NDArray[np.bool_]) -> tuple[SwappedMetric, SwappedMetric]:
+    def after_swapping(self, swap: NDArray[np.bool_]) -> tuple[_SwappedMetric, _SwappedMetric]:
         """Return both metrics after swapping the items of `swap`."""
         sizes = np.bincount(np.where(swap, self._second, self._first), minlength=self.cells)
-        return SwappedMetric(self, sizes), SwappedMetric(self, self.pairs.size - sizes)
+        return _SwappedMetric(self, sizes), _SwappedMetric(self, self.pairs.size - sizes)
 
-    def _end(self, epsilon: float) -> EpsilonEnd:
-        return EpsilonEnd(epsilon, (self._rows + self.pairs.reach(epsilon)).astype(np.int32))
+    def _end(self, epsilon: float) -> _EpsilonEnd:
+        return _EpsilonEnd(epsilon, (self._rows + self.pairs.reach(epsilon)).astype(np.int32))
 
-    def _between(self, low: EpsilonEnd, high: EpsilonEnd) -> _Interval:
+    def _between(self, low: _EpsilonEnd, high: _EpsilonEnd) -> _Interval:
         return _Interval(low, high, int((high.places - low.places).sum(dtype=np.int64)))
 
     def halves_of(self, interval: _Interval) -> list[_Interval]:
@@ -100,7 +100,7 @@ class SwappedPairs:
         return interval.listed
 
 
-class SwappedMetric:
+class _SwappedMetric:
     """One metric of one draw: its number of items in each cell, with cumulative counts."""
 
     def __init__(self, swaps: SwappedPairs, weight: NDArray[np.int64]) -> None:
@@ -116,7 +116,7 @@ class SwappedMetric:
         self._offset = 0
         self._offset = self.both_ties - self.counts_at(swaps.root.low)[0]
 
-    def counts_at(self, end: EpsilonEnd) -> tuple[int, int]:
+    def counts_at(self, end: _EpsilonEnd) -> tuple[int, int]:
         """Return pairs tied in both, and concordant pairs, when differences up to the end's epsilon are metric ties."""
         concordant, ties = divmod(int(self.weight @ self._table[end.places]), 1 << HALF)
         return ties + self._offset, concordant
@@ -125,7 +125,7 @@ class SwappedMetric:
 class AgreementSearch:
     """A search for the maximum of agreeing pairs of one draw over epsilon: at least `best`, at most `bound`."""
 
-    def __init__(self, drawn: SwappedMetric) -> None:
+    def __init__(self, drawn: _SwappedMetric) -> None:
         self.drawn = drawn
         root = drawn.swaps.root
         low, high = drawn.counts_at(root.low), drawn.counts_at(root.high)

@@ -74,7 +74,7 @@ def progress_callback(trainer: Any, name: str, run_id: str, steps: int, last: Pa
     progress = Progress(f"training {name}, steps", steps)
     progress.skip(int(last.name.split("-")[1]) if last else 0)
 
-    class Watcher(TrainerCallback):
+    class _Watcher(TrainerCallback):
         def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
             if state.is_world_process_zero:
                 progress.advance()
@@ -93,4 +93,4 @@ def progress_callback(trainer: Any, name: str, run_id: str, steps: int, last: Pa
             if state.is_world_process_zero:
                 write_json(Path(args.output_dir, f"checkpoint-{state.global_step}", MARK), {"run": run_id})
 
-    return Watcher()
+    return _Watcher()

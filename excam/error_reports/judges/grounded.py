@@ -101,7 +101,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Dossier:
+class _Dossier:
     """A claim with its evidence and what is read, or with why nothing is."""
 
     claim: Claim
@@ -232,19 +232,19 @@ def _sentences(text: str, stretches: Sequence[tuple[Range, bool]], language: str
     return claims
 
 
-def evidence_on(sample: Sample, claim: Claim, search: Search) -> Dossier:
+def evidence_on(sample: Sample, claim: Claim, search: Search) -> _Dossier:
     """Find the evidence on a claim, and what is to be read."""
     question, language = sample.instruction, sample.language
     passages = tuple(search(question, claim.text))
     texts, is_sentence = as_texts(passages), claim.kind != "answer"
     if not texts:
-        return Dossier(claim, because=NO_PASSAGE)
+        return _Dossier(claim, because=NO_PASSAGE)
     task = Task(question, claim.text, texts, is_sentence, language)
     why = relevance.unrelated(claim.text, texts, language, SHARE_OF_SENTENCE) if is_sentence else ""
-    return Dossier(claim, task, passages, UNRELATED if why else "", why)
+    return _Dossier(claim, task, passages, UNRELATED if why else "", why)
 
 
-def read(dossier: Dossier, reader: Reader) -> Flow[Reading]:
+def read(dossier: _Dossier, reader: Reader) -> Flow[Reading]:
     """Read a claim. What is unsupported or contradicted by passages about something else is not known."""
     if dossier.because:
         return Reading(0.0, 0.0, 1.0, because=dossier.because, reason=dossier.reason)
@@ -275,7 +275,7 @@ def margin_of(reading: Reading, reader: Reader) -> float | None:
     return None if unknown else reading.margin
 
 
-def decided(sample: Sample, dossier: Dossier, reading: Reading, way: Way, reader: Reader) -> Judged | None:
+def decided(sample: Sample, dossier: _Dossier, reading: Reading, way: Way, reader: Reader) -> Judged | None:
     """Return what follows from a reading: whether the claim agrees, or why it is not known.
 
     None for a question whose words passages hold: it states nothing.

@@ -53,12 +53,12 @@ def log_odds(probability: float) -> float:
     return math.log(probability / (1 - probability))
 
 
-def reader(model: ModelFacts | None, *, is_qualified: bool = False) -> LiftReader | None:
+def reader(model: ModelFacts | None, *, is_qualified: bool = False) -> _LiftReader | None:
     """Return the reader for an adapter with a fitted curve; see `base.Kind`."""
     if model is None or model.fitted is None:
         return None
     try:
-        return LiftReader(Fitted.model_validate(model.fitted))
+        return _LiftReader(Fitted.model_validate(model.fitted))
     except ValidationError as problem:
         raise ModelInvalid(
             f"--model: {model.name}: fitted.{first_error(problem)}; expected a curve; train it again"
@@ -72,7 +72,7 @@ def messages(question: str, sentences: Sequence[str]) -> tuple[Message, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class LiftReader:
+class _LiftReader:
     """A reader by likelihoods, as an adapter was fitted."""
 
     fitted: Fitted

@@ -47,13 +47,13 @@ OTHER_WORDS = "no passage has it in these words; a chat model may know (--judge 
 _unknown = partial(reading, None)
 
 
-def reader(model: ModelFacts | None, *, is_qualified: bool = False) -> WordsReader | None:
+def reader(model: ModelFacts | None, *, is_qualified: bool = False) -> _WordsReader | None:
     """Return the reader without a model; see `base.Kind`."""
-    return None if model else WordsReader()
+    return None if model else _WordsReader()
 
 
 @dataclass(frozen=True, slots=True)
-class WordsReader:
+class _WordsReader:
     """A reader by where words stand; what it says that passages say is a sentence of theirs."""
 
     signature: str = f"words.{VERSION}"

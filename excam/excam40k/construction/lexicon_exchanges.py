@@ -48,7 +48,7 @@ class Swap:
 
 
 @dataclass(frozen=True, slots=True)
-class TemplateText:
+class _TemplateText:
     """An output with the offset of its answer behind the lead-in of the template, and with its sentences."""
 
     right: Sample
@@ -66,10 +66,10 @@ class TemplateText:
         return _asks_for_a_culture(self.right) or bool(cue(self.right.language, CUSTOM).search(self.sentence(place)))
 
 
-def text_of(right: Sample) -> TemplateText:
+def text_of(right: Sample) -> _TemplateText:
     """Return the output of a row, ready to be searched."""
     start = max(right.output.rfind(right.answer), 0) if right.answer else 0
-    return TemplateText(right, start, tuple(match.start() for match in SENTENCE_END.finditer(right.output)))
+    return _TemplateText(right, start, tuple(match.start() for match in SENTENCE_END.finditer(right.output)))
 
 
 def is_cultural(right: Sample) -> bool:
@@ -104,7 +104,7 @@ def _patterns(language: str) -> tuple[tuple[Item, regex.Pattern[str]], ...]:
     return tuple((item, pattern_of(item)) for item in items() if item.language == language)
 
 
-def _item_swaps(text: TemplateText, severity: Severity) -> Iterator[Swap]:
+def _item_swaps(text: _TemplateText, severity: Severity) -> Iterator[Swap]:
     """Return the swaps of named things; of overlapping ones, those of the longest."""
     matches = list(islice(_found(text), MAX_PLACES))
     slips = {old: _slips(text.right, old, severity) for _, old in matches}
@@ -122,13 +122,13 @@ def _item_swaps(text: TemplateText, severity: Severity) -> Iterator[Swap]:
                 yield Swap(match.start(), match.end(), old.family, surface, new.culture)
 
 
-def _found(text: TemplateText) -> Iterator[tuple[regex.Match[str], Item]]:
+def _found(text: _TemplateText) -> Iterator[tuple[regex.Match[str], Item]]:
     for item, pattern in _patterns(text.right.language):
         for match in pattern.finditer(text.right.output, text.start):
             yield match, item
 
 
-def _may_go(text: TemplateText, match: regex.Match[str], old: Item) -> bool:
+def _may_go(text: _TemplateText, match: regex.Match[str], old: Item) -> bool:
     """Return whether `old` is a thing of the culture that the text is about, and there in this meaning."""
     right = text.right
     if right.culture == right.language and old.culture not in HOMES[right.language]:
@@ -169,7 +169,7 @@ def _fits(match: regex.Match[str], new: Item) -> bool:
     return new.language != "Chinese" or not DATING.match(text, match.end())
 
 
-def _edit_swaps(text: TemplateText, severity: Severity) -> Iterator[Swap]:
+def _edit_swaps(text: _TemplateText, severity: Severity) -> Iterator[Swap]:
     for edit in edits_of(text.right.language):
         if (edit.kind in MAJOR) != (severity == "major"):
             continue
@@ -181,7 +181,7 @@ def _edit_swaps(text: TemplateText, severity: Severity) -> Iterator[Swap]:
                 yield Swap(*match.span(), edit.kind, surface)
 
 
-def _may_be_edited(text: TemplateText, edit: Edit, place: int, surface: str) -> bool:
+def _may_be_edited(text: _TemplateText, edit: Edit, place: int, surface: str) -> bool:
     sentence = text.sentence(place)
     stem = edit.new.removeprefix(r"\1")
     near = text.right.output if edit.kind == "colour" else sentence  # elsewhere the colour may stand for something else
@@ -191,7 +191,7 @@ def _may_be_edited(text: TemplateText, edit: Edit, place: int, surface: str) -> 
     return edit.kind in PLAINLY_CULTURAL or text.is_on_a_custom(place)
 
 
-def _is_what_was_done(text: TemplateText, edit: Edit, surface: str) -> bool:
+def _is_what_was_done(text: _TemplateText, edit: Edit, surface: str) -> bool:
     """Return whether a story already has the new detail and is judged "No": as the norm it would contradict that."""
     verdict = VERDICT.match(text.right.output, text.start) if text.right.task == "impersonation" else None
     if not verdict or verdict[1] == "Yes" or edit.kind not in DETAILS:

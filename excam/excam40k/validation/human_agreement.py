@@ -23,7 +23,7 @@ COLUMNS = (*COLUMNS, "few", "why")
 EXTENT = ("not_valid", "partly", "valid")
 
 
-class RatedQuestion(NamedTuple):
+class _RatedQuestion(NamedTuple):
     """Ratings per item, the possible values, and the scale on which they are compared."""
 
     name: str
@@ -48,7 +48,7 @@ def lines(campaign: Campaign, items: Sequence[Item], seed: int) -> Iterator[dict
                 yield common | {"scale": "nominal", "measure": "kappa", "raters": raters} | _agreement_columns(kappa)
 
 
-def _questions(campaign: Campaign, items: Sequence[Item]) -> Iterator[RatedQuestion]:
+def _questions(campaign: Campaign, items: Sequence[Item]) -> Iterator[_RatedQuestion]:
     criteria = human_votes
     yield _asked("Culture-related", items, criteria.CULTURE, ("no", "yes"), "nominal")
     yield _asked("Error valid, partly or not", items, criteria.STRICT, EXTENT, "ordinal")
@@ -58,18 +58,18 @@ def _questions(campaign: Campaign, items: Sequence[Item]) -> Iterator[RatedQuest
     for criterion in (*criteria.VOTED, criteria.SEVERITY, criteria.TYPE):
         votes = [["yes" if vote else "no" for vote in criterion.votes(item)] for item in items]
         name = f"{criterion.name}: yes or not"
-        yield RatedQuestion(name, votes, ("no", "yes"), "nominal", _annotators(items, criterion.step))
+        yield _RatedQuestion(name, votes, ("no", "yes"), "nominal", _annotators(items, criterion.step))
     for system in systems(campaign):
         shown_items = human_ratings.of_system(items, system)
         ratings = [ratings for _, text, ratings in shown_items if text is not None]
         name = f"Similarity of {system}"
-        yield RatedQuestion(name, ratings, human_ratings.GRADES, "ordinal", _annotators(items, human_ratings.STEP))
+        yield _RatedQuestion(name, ratings, human_ratings.GRADES, "ordinal", _annotators(items, human_ratings.STEP))
 
 
 def _asked(
     name: str, items: Sequence[Item], criterion: Criterion, values: Sequence[str], scale: Scale
-) -> RatedQuestion:
-    return RatedQuestion(name, list(map(criterion.values, items)), values, scale, _annotators(items, criterion.step))
+) -> _RatedQuestion:
+    return _RatedQuestion(name, list(map(criterion.values, items)), values, scale, _annotators(items, criterion.step))
 
 
 def _annotators(items: Sequence[Item], step: int) -> int:

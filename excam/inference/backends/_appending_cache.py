@@ -15,7 +15,7 @@ from transformers.cache_utils import Cache, DynamicLayer
 SPARE_TOKENS = 64
 
 
-class AppendingLayer(DynamicLayer):
+class _AppendingLayer(DynamicLayer):
     """A layer of plain keys and values, [rows, heads, tokens, width], with room for `SPARE_TOKENS` more."""
 
     def __init__(self, layer: Any) -> None:
@@ -63,4 +63,4 @@ def join_caches(caches: Sequence[Cache], masks: Sequence[torch.Tensor]) -> tuple
 
 def append_in_place(cache: Cache) -> None:
     """Let a filled cache of plain keys and values (`DynamicLayer`) append in place."""
-    cache.layers[:] = [AppendingLayer(layer) for layer in cache.layers]
+    cache.layers[:] = [_AppendingLayer(layer) for layer in cache.layers]
