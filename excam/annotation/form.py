@@ -7,7 +7,7 @@ be submitted. A form is a YAML file, or is made by a program (`Form.model_valida
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Self
@@ -97,19 +97,11 @@ class Form(Part):
 
 
 def _problems(form: Form) -> Iterator[str]:
-    columns, names = form.columns, [question.field for question in form.questions]
-    column_names = [column for question in form.questions for column in question.columns]
-    for name in dict.fromkeys(column_names + names):
-        if column_names.count(name) > 1 or names.count(name) > 1:
-            yield f"two fields named {name}; expected each name once"
-        if not NAME.fullmatch(name) or name in RESERVED or name in form.facets or name in _page_ids():
-            yield f"field {name!r}: taken by the page, or not lower-case letters, digits and _; expected another name"
-    if not form.steps or not names:
-        yield "no field; expected steps with fields"
+    columns = form.columns
+    yield from _field_problems(form)
     yield from _reveal_problems(form)
-    for facet in form.facets:
-        if not NAME.fullmatch(facet) or facet in RESERVED or {facet, f"task-{facet}"} & _page_ids():
-            yield f"facet {facet!r}: taken by the page, or not lower-case letters, digits and _; expected another name"
+    shown = {name.removeprefix("task-") for name in _page_ids()}  # where the page shows a facet
+    yield from _name_problems("facet", form.facets, shown)
     if form.skip and (form.skip not in columns or columns[form.skip].kind != "flags"):
         flags = [column for column, question in columns.items() if question.kind == "flags"]
         yield f"skip: {form.skip!r} is no flag; expected {one_of(flags) if flags else 'none: the form has no flags'}"
@@ -124,6 +116,23 @@ def _problems(form: Form) -> Iterator[str]:
         yield from rule_problems(rule, columns)
     yield from _pause_problems(form)
     yield from _comparison_problems(form)
+
+
+def _field_problems(form: Form) -> Iterator[str]:
+    names = [question.field for question in form.questions]
+    column_names = [column for question in form.questions for column in question.columns]
+    for name in dict.fromkeys(column_names + names):
+        if column_names.count(name) > 1 or names.count(name) > 1:
+            yield f"two fields named {name}; expected each name once"
+        yield from _name_problems("field", (name,), {*form.facets, *_page_ids()})
+    if not form.steps or not names:
+        yield "no field; expected steps with fields"
+
+
+def _name_problems(kind: str, names: Iterable[str], taken: Collection[str]) -> Iterator[str]:
+    for name in names:
+        if not NAME.fullmatch(name) or name in RESERVED or name in taken:
+            yield f"{kind} {name!r}: taken by the page, or not lower-case letters, digits and _; expected another name"
 
 
 def _reveal_problems(form: Form) -> Iterator[str]:

@@ -31,32 +31,31 @@ def rule_problems(rule: Rule, columns: Mapping[str, Question]) -> Iterator[str]:
 
 def _bound_problems(bound: Bound, name: str, columns: Mapping[str, Question]) -> Iterator[str]:
     question = columns[name]
-    numeric = all(columns[field].kind in ("scale", "number") for field in (name, *bound.near))
-    limited = bound.most is not None or bound.least is not None
-    if bound.near and not are_weights(bound.near.values()):
-        yield "near: expected weights from 0 on, some above it"
-    if "" in bound.without:
-        yield "without: an empty text is in every text"
-    if (limited or bound.near) and not numeric:
-        yield "limits are for scales and numbers"
-    elif bound.one_of and (question.kind != "choice" or not set(bound.one_of) <= set(question.values)):
-        yield f"one_of is for choices; expected some of {', '.join(question.values)[:80]}"
-    elif ((bound.distinct or bound.among) and question.kind != "slots") or (
-        bound.without and question.kind not in ("text", "slots")
-    ):
-        yield "distinct and among are for slots, without for texts and slots"
-    elif bound.names and not all(name in columns and columns[name].kind == "text" for name in (name, bound.names)):
-        yield "names is for a text, and names another one"
-    elif not limited and not any(
-        (bound.needed, bound.near, bound.one_of, bound.distinct, bound.without, bound.among, bound.names)
-    ):
-        yield "asks nothing; expected most, least, near, one_of, distinct, without, among, names or needed"
-    elif limited and not any(_within(bound, value) for value in _range(question, bound)):
-        yield "no value fulfils it"
-    elif (
-        limited and not (bound.needed or bound.near) and all(_within(bound, value) for value in _range(question, bound))
-    ):
-        yield "every value fulfils it: the rule never holds anything back"
+    kinds = {columns[field].kind for field in (name, *bound.near)}
+    texts = {column for column, field in columns.items() if field.kind == "text"}
+    is_limited = (bound.most, bound.least) != (None, None)
+    within = [_within(bound, value) for value in _range(question, bound)]
+    of_slots = "distinct and among are for slots, without for texts and slots"
+    is_choice = question.kind == "choice" and {*bound.one_of} <= {*question.values}
+    problems = (
+        (bound.near and not are_weights(bound.near.values()), "near: expected weights from 0 on, some above it"),
+        ("" in bound.without, "without: an empty text is in every text"),
+        ((is_limited or bound.near) and not kinds <= {"scale", "number"}, "limits are for scales and numbers"),
+        (bound.one_of and not is_choice, f"one_of is for choices; expected some of {', '.join(question.values)[:80]}"),
+        ((bound.distinct or bound.among) and question.kind != "slots", of_slots),
+        (bound.without and question.kind not in ("text", "slots"), of_slots),
+        (bound.names and not {name, bound.names} <= texts, "names is for a text, and names another one"),
+        (
+            bound == Bound(by=bound.by),
+            "asks nothing; expected most, least, near, one_of, distinct, without, among, names or needed",
+        ),
+        (is_limited and not any(within), "no value fulfils it"),
+        (
+            is_limited and not (bound.needed or bound.near) and all(within),
+            "every value fulfils it: the rule never holds anything back",
+        ),
+    )
+    yield from (problem for is_there, problem in problems if is_there)
 
 
 def _possible(question: Question, value: bool | int | str) -> bool:
