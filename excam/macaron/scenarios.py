@@ -28,6 +28,7 @@ STATEMENTS = ("true_en", "false_en", "true_local", "false_local")
 REVIEWED = ("question_en", "question_local", "options_en", "options_local", *STATEMENTS)  # what a reviewer may revise
 LETTERED = re.compile(r"^\s*[-•]?\s*\(?[A-Da-d][):]\s")  # "A) rice": the letter is added by the prompt
 NAMES = ("id", "country", "language")  # what no scenario lacks, besides its texts
+LOCAL = ("question_local", "true_local", "false_local")
 TOLD = ("author", "licence", "why", "source")  # of a submission, as far as it is known
 
 
@@ -204,34 +205,17 @@ def _saved(row: Mapping[str, Any]) -> datetime:
 def _scenario(
     name: str, row: Mapping[str, Any], template_of: Mapping[int, Template], places: Mapping[tuple[str, str], Context]
 ) -> Scenario | Dropped:
-    status, number = row.get("status", "submitted"), row.get("template")
-    if status == "not-applicable":
-        return Dropped(name, "not-applicable", str(row.get("why") or ""))
-    if status != "submitted":
-        return Dropped(name, "not-submitted", str(status))
-    if wrong := [key for key in TOLD if not isinstance(row.get(key, ""), str | None)]:
-        return Dropped(name, "not-text", ", ".join(wrong))
-    if not (row.get("author") or "").strip():
-        return Dropped(name, "author-missing")
+    number = row.get("template")
     template = template_of.get(number) if type(number) is int else None
     context = places.get((str(row.get("country")), str(row.get("language"))))
-    if template is None or context is None:
-        which = "unknown-template" if template is None else "unknown-context"
-        return Dropped(name, which, f"{row.get('template')}, {row.get('country')}, {row.get('language')}")
-    texts: dict[str, Any] = {key: row.get(key) for key in ("question_local", "true_local", "false_local")}
     slots = row.get("slots")
-    if not isinstance(slots, dict) or not all(isinstance(value, str) for value in slots.values()):
-        return Dropped(name, "slots-not-texts")
-    if not all(isinstance(text, str) and text.strip() for text in texts.values()):
-        return Dropped(name, "local-text-missing")
-    if not all(
-        isinstance(options, list) and len(options) == 4 and all(isinstance(o, str) for o in options)
-        for options in (row.get("options"), row.get("options_local"))
-    ):
-        return Dropped(name, "not-four-options")
-    if problem := _slot_problem(template, slots):
+    problem = _submission_problem(row, template, context) or (template and _slot_problem(template, slots))
+    if problem:
         return Dropped(name, *problem)
+    assert template is not None
+    assert context is not None
     true_en, false_en = forms.children(template, slots, row["options"])
+    texts: dict[str, Any] = {key: row[key] for key in LOCAL}
     facts: dict[str, Any] = {key: row.get(key) or "" for key in TOLD}
     made = Scenario(
         id=name,
@@ -250,6 +234,33 @@ def _scenario(
     )
     problem = text_problem(made)
     return Dropped(name, *problem) if problem else made
+
+
+def _submission_problem(
+    row: Mapping[str, Any], template: Template | None, context: Context | None
+) -> tuple[str, str] | None:
+    """Return the reason and the place of the first field that has not the form of a submission; None without one."""
+    status, slots, local = row.get("status", "submitted"), row.get("slots"), [row.get(key) for key in LOCAL]
+    not_text = [key for key in TOLD if not isinstance(row.get(key, ""), str | None)]
+    both = (row.get("options"), row.get("options_local"))
+    are_four = [isinstance(options, list) and len(options) == 4 and _are_texts(options) for options in both]
+    place = f"{row.get('template')}, {row.get('country')}, {row.get('language')}"
+    problems = (
+        (status == "not-applicable", "not-applicable", str(row.get("why") or "")),
+        (status != "submitted", "not-submitted", str(status)),
+        (not_text, "not-text", ", ".join(not_text)),
+        (not str(row.get("author") or "").strip(), "author-missing", ""),
+        (template is None, "unknown-template", place),
+        (context is None, "unknown-context", place),
+        (not isinstance(slots, dict) or not _are_texts(slots.values()), "slots-not-texts", ""),
+        (not _are_texts(local) or not all(map(str.strip, local)), "local-text-missing", ""),
+        (not all(are_four), "not-four-options", ""),
+    )
+    return next(((reason, detail) for is_there, reason, detail in problems if is_there), None)
+
+
+def _are_texts(values: Iterable[Any]) -> bool:
+    return all(isinstance(value, str) for value in values)
 
 
 def _slot_problem(template: Template, slots: Mapping[str, str]) -> tuple[str, str] | None:
@@ -313,8 +324,8 @@ def _reviewed(scenarios: Mapping[str, Scenario], review: Mapping[str, Any]) -> S
     if decision == "revise" and not changes:
         raise InputInvalid(f"review of {name}: revise without changes; expected some of {', '.join(REVIEWED)}")
     for key, value in changes.items():
-        texts = value if key.startswith("options") and isinstance(value, list) else [value]
-        if key.startswith("options") != isinstance(value, list) or not all(isinstance(text, str) for text in texts):
+        has_list = isinstance(value, list) and _are_texts(value)
+        if not (has_list if key.startswith("options") else isinstance(value, str)):
             raise InputInvalid(
                 f"review of {name}: {key}: found {value!r:.60}; expected text, for options a list of texts"
             )
