@@ -7,7 +7,7 @@ what the model gave.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -158,30 +158,17 @@ def parse(row: Mapping[str, Any], versions: Mapping[str, Rubric]) -> tuple[Ratin
     if unknown := sorted(map(str, row.keys() - SCHEMA.keys())):
         problems.append(f"found {', '.join(unknown)[:100]}; expected fields of {', '.join(SCHEMA)}")
     texts = {name: _text(row, name, problems) for name in (*NAMES, "phase", *RATIONALES, "edge_case", "notes")}
-    role, phase = texts["role"], texts["phase"] or PHASES[0]
-    failure = row.get("failure")
-    model = role == "model"
-    for name in NAMES:
-        if _is_absent(row, name):
-            problems.append(f"{name}: missing; expected text")
-    if role and role not in ROLES:
-        problems.append(f"role: found {role:.40}; expected {', '.join(ROLES)}")
-    if phase not in PHASES:
-        problems.append(f"phase: found {phase:.40}; expected {' or '.join(PHASES)}")
-    if texts["rubric"] and texts["rubric"] not in versions:
-        expected = " or ".join(versions)
-        problems.append(f"rubric: found {texts['rubric']:.60}; expected {expected}; see --rubric")
-    rubric = versions.get(texts["rubric"]) or next(iter(versions.values()))
-    problems += [] if failure is None else _of_failure(failure, row, model)
+    phase, failure = texts["phase"] or PHASES[0], row.get("failure")
+    model = texts["role"] == "model"
+    problems += [*_missing(row, NAMES, "text"), *_unknown_names(texts["role"], phase, texts["rubric"], versions)]
+    rubric = versions.get(texts["rubric"], next(iter(versions.values())))
     scores = None
-    if failure is None:
+    if failure is not None:
+        problems += _of_failure(failure, row, model)
+    else:
         scores = {name: _score(row, name, problems) for name in SCORES}
         if not model:
-            problems += [
-                f"rationale_{name}: missing; expected 1 or 2 sentences"
-                for name in DIMENSIONS
-                if _is_absent(row, f"rationale_{name}")
-            ]
+            problems += _missing(row, (f"rationale_{name}" for name in DIMENSIONS), "1 or 2 sentences")
     drafted = {name: _score(row, f"draft_{name}", problems) for name in SCORES if row.get(f"draft_{name}") is not None}
     confidence = _score(row, "confidence", problems) if not model or row.get("confidence") is not None else None
     findings = _findings(row.get("findings"), problems)
@@ -217,6 +204,20 @@ def parse(row: Mapping[str, Any], versions: Mapping[str, Rubric]) -> tuple[Ratin
 def _is_absent(row: Mapping[str, Any], name: str) -> bool:
     value = row.get(name)
     return value is None or (isinstance(value, str) and not value.strip())
+
+
+def _missing(row: Mapping[str, Any], names: Iterable[str], expected: str) -> Iterator[str]:
+    return (f"{name}: missing; expected {expected}" for name in names if _is_absent(row, name))
+
+
+def _unknown_names(role: str, phase: str, rubric: str, versions: Collection[str]) -> Iterator[str]:
+    """Yield which of them is not one of those that there are."""
+    if role and role not in ROLES:
+        yield f"role: found {role:.40}; expected {', '.join(ROLES)}"
+    if phase not in PHASES:
+        yield f"phase: found {phase:.40}; expected {' or '.join(PHASES)}"
+    if rubric and rubric not in versions:
+        yield f"rubric: found {rubric:.60}; expected {' or '.join(versions)}; see --rubric"
 
 
 def _of_failure(failure: Any, row: Mapping[str, Any], model: bool) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from typing import Any
 
@@ -115,41 +115,17 @@ def how(rating_study: Study) -> str:
 
 def cautions(rating_study: Study) -> list[str]:
     """Return, in words, which numbers say nothing, and whether scores follow the length of responses."""
-    main = [
-        reliability
-        for reliability in rating_study.reliability
-        if reliability.score == "overall" and reliability.phase == "main"
-    ]
-    trivial = [reliability for reliability in main if reliability.raters.endswith(quality.TRIVIAL)]
-    models = tuple({rating.rater for rating in rating_study.ratings if rating.role == "model"})
-    lines = []
-    if not any(reliability not in trivial for reliability in main):
-        lines.append("Agreement: n/a with one rater; expected at least two on the same responses.")
-    for reliability in main:
-        bounds = interval(reliability.low, reliability.high)
-        line = f"{reliability.raters}: ICC of Overall {rounded(reliability.icc)}, {bounds}"
-        bar = max([0.0, *(other.icc or 0.0 for other in trivial)]) if reliability.raters.endswith(models) else 0.0
-        if reliability in trivial:
-            if reliability.low is not None and reliability.low > 0:
-                lines.append(f"{line}: scores follow length here, so agreement up to that may come from length alone.")
-        elif reliability.icc is None:
-            lines.append(
-                f"{reliability.raters}: ICC of Overall is undefined: all scores are equal, "
-                "too few responses, or no fit."
-            )
-        elif reliability.low is None or reliability.low <= bar:
-            worth = "no better than a rater that reads nothing" if bar else "which may be chance"
-            lines.append(f"{line}: {worth}, so this says nothing.")
+    lines = list(_agreement_cautions(rating_study))
     for rater, ratings in by_rater(rating for rating in rating_study.ratings if rating.scores).items():
         scores = {rating.scores["overall"] for rating in ratings if rating.scores}
         if len(scores) == 1 and len(ratings) > 1:
             lines.append(
                 f"{rater}: Overall is {scores.pop()} for all {len(ratings)} responses: it tells nothing apart."
             )
-    for counts in rating_study.rules:
-        if counts["rule"] == "all" and counts["failures"]:
+    for counts in (counts for counts in rating_study.rules if counts["rule"] == "all"):
+        if counts["failures"]:
             lines.append(f"{counts['rater']}: {counts['failures']} of {counts['ratings']} answers could not be read.")
-        if counts["rule"] == "all" and counts["unworded"]:
+        if counts["unworded"]:
             lines.append(
                 f"{counts['rater']}: {counts['unworded']} of {counts['ratings']} ratings have a rationale of another "
                 "length than the manual asks, or one that does not name the made-up claim; they are kept as written."
@@ -158,3 +134,23 @@ def cautions(rating_study: Study) -> list[str]:
     if few < FEW:
         lines.append(f"{few} responses: too few to say anything about raters, models or conditions in general.")
     return lines
+
+
+def _agreement_cautions(rating_study: Study) -> Iterator[str]:
+    """Yield which agreement of Overall says nothing; a model's has to exceed that of raters that read nothing."""
+    main = [line for line in rating_study.reliability if (line.score, line.phase) == ("overall", "main")]
+    trivial = [line for line in main if line.raters.endswith(quality.TRIVIAL)]
+    models = tuple({rating.rater for rating in rating_study.ratings if rating.role == "model"})
+    if main == trivial:
+        yield "Agreement: n/a with one rater; expected at least two on the same responses."
+    for line in main:
+        icc = f"{line.raters}: ICC of Overall {rounded(line.icc)}, {interval(line.low, line.high)}"
+        bar = max([0.0, *(other.icc or 0.0 for other in trivial)]) if line.raters.endswith(models) else 0.0
+        if line in trivial:
+            if line.low is not None and line.low > 0:
+                yield f"{icc}: scores follow length here, so agreement up to that may come from length alone."
+        elif line.icc is None:
+            yield f"{line.raters}: ICC of Overall is undefined: all scores are equal, too few responses, or no fit."
+        elif line.low is None or line.low <= bar:
+            worth = "no better than a rater that reads nothing" if bar else "which may be chance"
+            yield f"{icc}: {worth}, so this says nothing."

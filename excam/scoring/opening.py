@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
@@ -54,36 +54,39 @@ def checked(options: Options) -> Metric:
     wanted = wanted.lacking(options.without) if options.without and wanted.stand_ins else wanted
     has_model = bool(options.models or options.qualification)
     wanted = wanted.judging_by(options.judge, has_model=has_model, has_evidence=options.evidence is not None)
-    reasons = refusals(wanted)
-    for name in options.given:
-        if name in reasons:
-            raise InputInvalid(f"{option_name(name)}: metric {wanted.name} has none: {reasons[name]}; leave it out")
-    if options.judge and options.judge not in wanted.judges:
-        raise InputInvalid(f"--judge: found {options.judge}; expected {' or '.join(wanted.judges)}")
-    if not options.models and wanted.name != "excam" and (wanted.asks != "nothing" or wanted.needs_model):
-        raise InputInvalid(
-            f"--model: missing; metric {wanted.name} asks one; expected an adapter, the folder of a model, or "
-            "NAME@http://host/v1"
-        )
-    if wanted.evidence == "own" and options.evidence is None:
-        raise InputInvalid(
-            f"--evidence: missing; metric {wanted.name} needs an index: `excam knowledge build SOURCE --to INDEX`"
-        )
-    if options.calibration and options.temperature:
-        raise InputInvalid("--calibration: found beside --temperature; expected greedy answers; leave one of them out")
-    if options.combine and options.repeat < 2 and len(options.models) < 2:
-        raise InputInvalid("--combine: found for one judgement; expected --repeat or several models; leave it out")
-    if options.bases and len(options.bases) != len(options.models or (DEFAULT,)):
-        raise InputInvalid(
-            f"--base: {len(options.bases)} bases of {len(options.models) or 1} models; expected none, or one each in "
-            "order"
-        )
-    if options.max_tokens is not None and (not isinstance(options.max_tokens, int) or options.max_tokens < 1):
-        raise InputInvalid(f"--max-tokens: found {options.max_tokens}; expected a whole number from 1")
+    for problem in _option_problems(options, wanted):
+        raise InputInvalid(problem)
     options.serving.checked()
     Repetition(options.repeat, options.temperature, options.combine or "mean").checked()
     calibration.checked_band(options.band or BAND)
     return wanted
+
+
+def _needs_model(wanted: Metric) -> bool:
+    return wanted.asks != "nothing" or wanted.needs_model
+
+
+def _option_problems(options: Options, wanted: Metric) -> Iterator[str]:
+    """Yield what a metric cannot have of the options, what it lacks, and which of them exclude each other."""
+    reasons, count, limit = refusals(wanted), max(1, len(options.models)), options.max_tokens
+    for name in options.given:
+        if name in reasons:
+            yield f"{option_name(name)}: metric {wanted.name} has none: {reasons[name]}; leave it out"
+    if options.judge and options.judge not in wanted.judges:
+        yield f"--judge: found {options.judge}; expected {' or '.join(wanted.judges)}"
+    if not options.models and wanted.name != "excam" and _needs_model(wanted):
+        expected = "an adapter, the folder of a model, or NAME@http://host/v1"
+        yield f"--model: missing; metric {wanted.name} asks one; expected {expected}"
+    if wanted.evidence == "own" and options.evidence is None:
+        yield f"--evidence: missing; metric {wanted.name} needs an index: `excam knowledge build SOURCE --to INDEX`"
+    if options.calibration and options.temperature:
+        yield "--calibration: found beside --temperature; expected greedy answers; leave one of them out"
+    if options.combine and options.repeat < 2 and count < 2:
+        yield "--combine: found for one judgement; expected --repeat or several models; leave it out"
+    if options.bases and len(options.bases) != count:
+        yield f"--base: {len(options.bases)} bases of {count} models; expected none, or one each in order"
+    if limit is not None and (not isinstance(limit, int) or limit < 1):
+        yield f"--max-tokens: found {limit}; expected a whole number from 1"
 
 
 def open_scorer(options: Options) -> Scorer | Ensemble:
@@ -92,7 +95,7 @@ def open_scorer(options: Options) -> Scorer | Ensemble:
     Raises InputInvalid for an option that the metric cannot have, ModelInvalid for a model that there is not.
     """
     wanted = checked(options)
-    needs_model = wanted.asks != "nothing" or wanted.needs_model
+    needs_model = _needs_model(wanted)
     if needs_model and not options.models and not DEFAULT.exists():
         raise ModelInvalid(
             f"--model: missing, and there is no adapter ./{DEFAULT}; expected the folder of a model or "
