@@ -79,36 +79,21 @@ class ErrorReports(Metric):
         other, model = copy.copy(self), setup.model
         tuned = model.tuned if model else None
         best = qualified(setup.qualification, model.described if model else "") if setup.qualification else None
-        if best and setup.judge not in (None, GROUNDED):
-            raise InputInvalid(f"--judge: found {setup.judge}; {setup.qualification} is of {GROUNDED}; leave it out")
-        judge = GROUNDED if best else setup.judge
-        if tuned and tuned.fitted:
-            judge = judge or GROUNDED
-            if judge != GROUNDED:
-                raise InputInvalid(
-                    f"--judge: found {judge} for adapter {tuned.model}/{tuned.trained_on}, which was trained to read "
-                    f"passages; expected {GROUNDED}"
-                )
+        other._judge = judge = _judge_for(setup, best)
         if judge in BY_EVIDENCE:
-            other._judge, other._way = judge, grounded
-            other._settings = best.way if best else BY_EVIDENCE[WORDS if tuned and tuned.fitted else judge]
-            measured = lift.MEASURED if tuned and tuned.fitted else self.measured
+            is_fitted = tuned is not None and tuned.fitted
+            other._way, other._settings = grounded, best.way if best else BY_EVIDENCE[WORDS if is_fitted else judge]
+            measured = lift.MEASURED if is_fitted else self.measured
             other._index, other.measured = setup.evidence, best.measured if best else measured
             other._reader = _reader(setup, best)
             assert setup.evidence, "`_reader` refuses to read nothing"
             book = f"{setup.evidence.signature}x{OPEN_BOOK_PASSAGES}"
             other._details = f"|reader:{other._reader.signature}{other._settings.signature}|{book}"
             return other
-        if tuned and setup.judge == PROMPTED:
-            raise InputInvalid(
-                f"--judge: found {PROMPTED} for adapter {tuned.model}/{tuned.trained_on}; expected {TUNED}, as it was "
-                "trained"
-            )
-        other._judge = setup.judge or (TUNED if tuned else PROMPTED)
-        other._way = ways.load(other._judge)
+        other._way = ways.load(judge)
         order = tuned.settings.report if tuned else "errors-first"  # the paper's order is not named
         other._details = f"|report:{order}" if order != "errors-first" else ""
-        if other._judge == PROMPTED and model and "structure:none" not in model.computed:
+        if judge == PROMPTED and model and "structure:none" not in model.computed:
             other._details += f"|structure:{'json_schema' if model.constrained else 'none'}"
         return other
 
@@ -192,6 +177,21 @@ class WordReports(ErrorReports):
     def tested_languages(self, model: OpenedModel | None) -> frozenset[str]:
         """Return the languages that it was measured in; it knows nothing of others."""
         return frozenset(map(code_name, LANGUAGES))
+
+
+def _judge_for(setup: Setup, best: Qualified | None) -> str:
+    """Return the judge of a model, as it was qualified or trained. Raises InputInvalid for one that it is not for."""
+    tuned, wanted = setup.model.tuned if setup.model else None, setup.judge
+    adapter = f"for adapter {tuned.model}/{tuned.trained_on}" if tuned else ""
+    if best or (tuned and tuned.fitted):
+        if wanted not in (None, GROUNDED):
+            of_adapter = f" {adapter}, which was trained to read passages; expected {GROUNDED}"
+            why = f"; {setup.qualification} is of {GROUNDED}; leave it out" if best else of_adapter
+            raise InputInvalid(f"--judge: found {wanted}{why}")
+        return GROUNDED
+    if tuned and wanted == PROMPTED:
+        raise InputInvalid(f"--judge: found {PROMPTED} {adapter}; expected {TUNED}, as it was trained")
+    return wanted or (TUNED if tuned else PROMPTED)
 
 
 def _reader(setup: Setup, best: Qualified | None) -> Reader:

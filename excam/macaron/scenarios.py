@@ -208,7 +208,7 @@ def _scenario(
     number = row.get("template")
     template = template_of.get(number) if type(number) is int else None
     context = places.get((str(row.get("country")), str(row.get("language"))))
-    slots = row.get("slots")
+    slots: Any = row.get("slots")
     problem = _submission_problem(row, template, context) or (template and _slot_problem(template, slots))
     if problem:
         return Dropped(name, *problem)
@@ -240,7 +240,8 @@ def _submission_problem(
     row: Mapping[str, Any], template: Template | None, context: Context | None
 ) -> tuple[str, str] | None:
     """Return the reason and the place of the first field that has not the form of a submission; None without one."""
-    status, slots, local = row.get("status", "submitted"), row.get("slots"), [row.get(key) for key in LOCAL]
+    status, slots = row.get("status", "submitted"), row.get("slots")
+    local: list[Any] = [row.get(key) for key in LOCAL]
     not_text = [key for key in TOLD if not isinstance(row.get(key, ""), str | None)]
     both = (row.get("options"), row.get("options_local"))
     are_four = [isinstance(options, list) and len(options) == 4 and _are_texts(options) for options in both]

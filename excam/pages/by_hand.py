@@ -31,11 +31,7 @@ def write(system: str, folder: Path, files: Mapping[str, Sequence[Path]], settin
     for name, declared in steps_of(PACKAGE / system / "report.py").items():
         page = declared.rule
         assert page, f"{name}: a step without a page"
-        sources = {key: [source] if isinstance(source, str) else source for key, source in page.inputs.items()}
-        shipped = {
-            key: [PACKAGE.parent / path for path in of if path.startswith("excam/")] for key, of in sources.items()
-        }
-        inputs = {key: files.get(key) or paths for key, paths in shipped.items()}
+        inputs = _inputs(page.inputs, files)
         absent = [key for key, paths in inputs.items() if not paths and key not in page.optional]
         absent += [key for key in page.settings if key not in settings]
         if absent:
@@ -54,3 +50,14 @@ def write(system: str, folder: Path, files: Mapping[str, Sequence[Path]], settin
         say(line)
     print(next(path for path in written if path.suffix == ".md").read_text(encoding="utf-8"))
     say(f"{folder}: {len(written)} files")
+
+
+def _inputs(
+    sources: Mapping[str, str | Sequence[str]], files: Mapping[str, Sequence[Path]]
+) -> dict[str, Sequence[Path]]:
+    """Return the files of each input of a page: those that are given, else those that are shipped."""
+    inputs: dict[str, Sequence[Path]] = {}
+    for key, source in sources.items():
+        listed = [source] if isinstance(source, str) else source
+        inputs[key] = files.get(key) or [PACKAGE.parent / path for path in listed if path.startswith("excam/")]
+    return inputs

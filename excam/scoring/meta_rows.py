@@ -22,7 +22,7 @@ from excam.scoring.defaults import STAND_IN_INSTRUCTION
 from excam.scoring.joining import distinct, join, plain_id, same_text
 from excam.scoring.metric import Direction
 from excam.scoring.results import Result, is_result
-from excam.scoring.rows import id_columns, is_absent, text_of
+from excam.scoring.rows import id_columns, is_absent, is_missing, text_of
 
 FACETS = ("language", "system")  # columns that need no option, and labels of scored rows
 SAID = (*FACETS, "instruction", "output", "verdict")  # what scored rows say of themselves
@@ -133,23 +133,23 @@ def read_gold(path: Path, columns: GoldColumns) -> Labels:
     ids = [(str(row.get(columns.id)), _text(row.get(system)) or "") for _, row in numbered]
     is_shared = len(set(ids)) > len({name for name, _ in ids})
     labelled, seen = dict[str, list[Gold]](), set[str]()
-    label, cluster, group, item = columns.label, columns.cluster, columns.group, columns.item
+    label = columns.label
     without, spaced, lacking, kinds, names = 0, 0, dict[str, str](), dict[bool, str](), dict[str, None]()
     for number, row in numbered:
         where = f"{path}:{number}"
-        if _is_missing(row.get(columns.id)):
+        if is_missing(row.get(columns.id)):
             raise InputInvalid(
                 f"{where}: no {columns.id}; expected an object with {columns.id} and {label}; name their columns with "
                 "--id and --label"
             )
         seen.update(row)
-        if is_absent(row.get(label)) or str(row[label]).strip().casefold() in MISSING:
+        if str(row.get(label)).strip().casefold() in MISSING:
             without += 1
             continue
         key = _name(row, columns.id, where)
         key = id_of_system(key, _text(row.get(system)) or "") if is_shared else key
-        for name in filter(None, (cluster, item)):
-            if _is_missing(row.get(name)):
+        for name in filter(None, (columns.cluster, columns.item)):
+            if is_missing(row.get(name)):
                 lacking.setdefault(name, where)
         value, is_word = _label(row.get(label), where, label)
         kinds.setdefault(is_word, where)
@@ -158,23 +158,9 @@ def read_gold(path: Path, columns: GoldColumns) -> Labels:
                 f"{where}: {label} is {row[label]}, not of the kind of {kinds[not is_word]}; expected numbers alone, "
                 "or true and false alone"
             )
-        spaced += isinstance(row[label], str) and row[label] != row[label].strip()
-        instruction = _text(row.get("instruction")) or ""
-        facets = {name: _text(row.get(name)) or "" for name in FACETS}
-        facets |= {name: _name(row, column, where) for name, column in columns.facets.items()}
-        item_name, text = _name(row, item, where) if item else "", _text(row.get(columns.text or TEXT))
-        cluster_name, groups = _name(row, cluster, where) if cluster else "", _names(row, group, where) if group else ()
-        names |= dict.fromkeys((item_name, cluster_name, *groups, *facets.values()))
-        made = Gold(
-            id=key,
-            label=value,
-            cluster=plain_name(cluster_name) or same_text(instruction) or plain_name(item_name) or text or key,
-            groups=tuple(map(plain_name, groups)),
-            instruction=instruction,
-            text=text,
-            item=plain_name(item_name),
-            facets={name: plain_name(value) for name, value in facets.items()},
-        )
+        spaced += str(row[label]) != str(row[label]).strip()
+        made, written = _gold(row, key, value, columns, where)
+        names |= dict.fromkeys(written)
         others = labelled.setdefault(key, [])
         is_other = is_word or label == ERROR or not RATERS & row.keys()
         if others and (is_other or replace(others[0], label=value) != made):
@@ -185,6 +171,27 @@ def read_gold(path: Path, columns: GoldColumns) -> Labels:
         say(f"{path}: {note}")
     gold = _means(path, labelled.values())
     return Labels(as_penalties(gold, path, label) if label == ERROR else gold, without, spaced, scored=scored)
+
+
+def _gold(
+    row: Mapping[str, Any], key: str, value: float, columns: GoldColumns, where: str
+) -> tuple[Gold, Iterable[str]]:
+    """Return a row with its id and label as a labelled one, and the names in it as they are written."""
+    instruction, text = _text(row.get("instruction")) or "", _text(row.get(columns.text or TEXT))
+    facets = {name: _text(row.get(name)) or "" for name in FACETS}
+    facets |= {name: _name(row, column, where) for name, column in columns.facets.items()}
+    item, cluster = (_name(row, column, where) if column else "" for column in (columns.item, columns.cluster))
+    groups = _names(row, columns.group, where) if columns.group else ()
+    return Gold(
+        id=key,
+        label=value,
+        cluster=plain_name(cluster) or same_text(instruction) or plain_name(item) or text or key,
+        groups=tuple(map(plain_name, groups)),
+        instruction=instruction,
+        text=text,
+        item=plain_name(item),
+        facets={name: plain_name(facet) for name, facet in facets.items()},
+    ), (item, cluster, *groups, *facets.values())
 
 
 def _means(path: Path, labelled: Iterable[Sequence[Gold]]) -> list[Gold]:
@@ -269,11 +276,6 @@ def as_penalties(rows: Sequence[Gold], path: Path, label: str) -> list[Gold]:
     return [replace(row, label=0.0 - abs(row.label)) for row in rows]
 
 
-def _is_missing(value: Any) -> bool:
-    """Return whether a cell has no value: null, blank, or the NaN that columns of numbers have in its place."""
-    return is_absent(value) or (isinstance(value, str) and not value.strip())
-
-
 def _id_column(path: Path, name: str, system: str, gold: Sequence[Mapping[str, Any]]) -> str:
     """Return the column of ids: the one of this name, else of `id` the first of `id_columns`; say which."""
     first = gold[0] if gold else {}
@@ -288,7 +290,7 @@ def _id_column(path: Path, name: str, system: str, gold: Sequence[Mapping[str, A
 def _name(row: Mapping[str, Any], column: str, where: str) -> str:
     """Return a name, a number or a truth value as text, "" for none. Raises InputInvalid for anything else."""
     value = row.get(column)
-    if _is_missing(value):
+    if is_missing(value):
         return ""
     if not isinstance(value, str | int | float):
         raise InputInvalid(f"{where}: {column}: found {type(value).__name__}; expected a name or a number")
@@ -299,7 +301,7 @@ def _names(row: Mapping[str, Any], column: str, where: str) -> tuple[str, ...]:
     """Return the groups of a row, none for an empty or a false one."""
     value = row.get(column)
     groups = value if isinstance(value, list) else [value]
-    return tuple(_name({column: group}, column, where) for group in groups if group and not _is_missing(group))
+    return tuple(_name({column: group}, column, where) for group in groups if group and not is_missing(group))
 
 
 def _text(value: Any) -> str | None:
@@ -386,11 +388,11 @@ def _column(path: Path, name: str, results: Sequence[Result]) -> Column:
 def completed(gold: Sequence[Gold], columns: Sequence[Column], *, is_clustered: bool) -> list[Gold]:
     """Return labelled rows with the facets and texts that only scored rows have, from the first column that has any.
 
-    Unless clusters are named, rows of one instruction that only the scored rows have share content, or of one text. One
-    instruction of all rows, without an item, groups nothing: rows of one text share content.
+    Unless clusters or items are named, rows of one instruction that only the scored rows have share content, or of one
+    text. One instruction of all rows groups nothing: rows of one text share content.
     """
     facts = {name: next((column.facets[name] for column in columns if column.facets.get(name)), {}) for name in SAID}
-    unknown = [name for name in FACETS if facts[name] and not any(row.facets.get(name) for row in gold)]
+    unknown = [name for name in FACETS if not any(row.facets.get(name) for row in gold)]
     made: list[Gold] = []
     for row in gold:
         facets = {**row.facets, **{name: facts[name].get(row.id, "") for name in unknown}}
@@ -399,7 +401,7 @@ def completed(gold: Sequence[Gold], columns: Sequence[Column], *, is_clustered: 
         cluster = row.cluster if is_clustered or row.instruction else same_text(instruction) or text or row.cluster
         made.append(replace(row, facets=facets, text=text, instruction=instruction, cluster=cluster))
     is_one = not is_clustered and len({row.cluster for row in made}) == 1 and all(row.instruction for row in made)
-    return [replace(row, cluster=row.text or row.id) for row in made] if is_one and not made[0].item else made
+    return [replace(row, cluster=row.text or row.id) for row in made] if is_one else made
 
 
 def without_repeated(labels: Labels, columns: Sequence[Column]) -> tuple[Labels, list[Column]]:

@@ -113,39 +113,16 @@ def columns_of(names: Collection[str], metric: Metric, named: Mapping[str, str],
     """
     chosen = _chosen(named, metric, where)
     turns = next((name for name in names if name in log_rows.TURNS), "")
-    made = dict(zip(metric.pair or (), MADE, strict=False)) if turns else {}
-    theirs: dict[str, str] = {}
-    absent: list[str] = []
-    for column in (*metric.reads, *ROLES):
-        if column in metric.without:
-            continue
-        if column in chosen:
-            if chosen[column] not in {*names, *(MADE if turns else ())}:
-                raise InputInvalid(f"{where}: column {in_a_line(chosen[column])}: not found; found {_listed(names)}")
-            theirs[column] = chosen[column]
-        elif column in names:
-            theirs[column] = column
-        else:
-            free = [name for name in names if name not in metric.reads and name not in chosen.values()]
-            matches = _matches(column, free, metric)
-            if len(matches) == 1:
-                theirs[column] = matches[0]
-            elif matches and column in metric.columns:
-                options = " or ".join(_option(column, name, metric) for name in matches)
-                option = f"give {options}" if where != PROGRAM else f"rename one to {column}"
-                raise InputInvalid(f"{where}: column {column}: found {_listed(matches)}; expected one; {option}")
-            elif column in made:
-                theirs[column] = made[column]
-            elif column in metric.columns:
-                absent.append(column)
-    if absent:
+    theirs = _theirs(names, metric, chosen, MADE if turns else (), where)
+    missing = {*metric.columns} - {*theirs, *metric.without}
+    if absent := [column for column in metric.reads if column in missing]:
         option = f"give {' '.join(_option(column, 'NAME', metric) for column in absent)}"
         option = option if where != PROGRAM else "rename the key"
         if standing := [column for column in absent if column in metric.stand_ins]:
             how = f"--without {standing[0]}" if where != PROGRAM else f'open it with without=["{standing[0]}"]'
             option += f", or {how} if there is none"
         raise InputInvalid(f"{where}: column {', '.join(absent)}: not found; found {_listed(names)}; {option}")
-    turns = turns if made or not set(MADE).isdisjoint(theirs.values()) else ""
+    turns = turns if metric.pair or not set(MADE).isdisjoint(theirs.values()) else ""
     renamed = [f"{in_a_line(name)} as {column}" for column, name in theirs.items() if name != column and name in names]
     return FileColumns(
         theirs,
@@ -155,6 +132,31 @@ def columns_of(names: Collection[str], metric: Metric, named: Mapping[str, str],
         tuple(name for name in MADE if turns and name in theirs.values() and name not in names),
         frozenset(column for column in metric.columns if _role(column, metric) in ANSWERS),
     )
+
+
+def _theirs(
+    names: Collection[str], metric: Metric, chosen: Mapping[str, str], made: Sequence[str], where: str
+) -> dict[str, str]:
+    """Return by our names those of a file's columns: chosen, called so, meant, or `made` of turns."""
+    of_turns = dict(zip(metric.pair or (), made, strict=False))
+    free = [name for name in names if name not in metric.reads and name not in chosen.values()]
+    theirs: dict[str, str] = {}
+    for column in (*metric.reads, *ROLES):
+        if column in metric.without:
+            continue
+        if column in chosen and chosen[column] not in {*names, *made}:
+            raise InputInvalid(f"{where}: column {in_a_line(chosen[column])}: not found; found {_listed(names)}")
+        is_there = column in chosen or column in names
+        matches = [chosen.get(column, column)] if is_there else _matches(column, free, metric)
+        if len(matches) == 1:
+            theirs[column] = matches[0]
+        elif matches and column in metric.columns:
+            options = " or ".join(_option(column, name, metric) for name in matches)
+            option = f"give {options}" if where != PROGRAM else f"rename one to {column}"
+            raise InputInvalid(f"{where}: column {column}: found {_listed(matches)}; expected one; {option}")
+        elif column in of_turns:
+            theirs[column] = of_turns[column]
+    return theirs
 
 
 def _role(column: str, metric: Metric) -> str:
@@ -234,15 +236,8 @@ def row(record: Record, columns: FileColumns, metric: Metric) -> Row:
     values: dict[str, Any] = {name: metric.stand_ins[name] for name in metric.without}
     failures: list[str] = []
     notes = [STAND_IN] * bool(values)
-    for column in metric.reads:
-        if column in metric.without:
-            continue
-        value = cells.get(columns.theirs.get(column, column))
-        if metric.pair and column == metric.pair[0]:
-            value = log_rows.asked(value)
-        if column in columns.answers:
-            value, note = without_reasoning(log_rows.answered(value))
-            notes += note
+    for column, value, note in _read_cells(cells, columns, metric):
+        notes += note
         if isinstance(value, BadRow):
             failures.append(value.reason)
         elif is_absent(value) or (value == "" and column in metric.optional):
@@ -253,19 +248,28 @@ def row(record: Record, columns: FileColumns, metric: Metric) -> Row:
             values[column] = value
             if column in metric.columns and not metric.scores_blank and not str(value).strip():
                 failures.append(f"empty-{column}")
-    labels: dict[str, str] = {}
-    for name in LABELS:
-        value = cells.get(columns.theirs.get(name, name))
-        if isinstance(value, str | int | float) and not is_absent(value):
-            labels[name] = text_of(value)
-        elif not is_absent(value):
-            failures.append(f"not-text-{name}")
+    present = {name: value for name in LABELS if not is_absent(value := cells.get(columns.theirs.get(name, name)))}
+    labels = {name: text_of(value) for name, value in present.items() if isinstance(value, str | int | float)}
+    failures += [f"not-text-{name}" for name in present if name not in labels]
     given_id = cells.get(columns.theirs.get("id", "id"))
     name = id_text(given_id)
-    if name is None and not is_absent(given_id) and str(given_id).strip():
+    if name is None and not is_missing(given_id):
         failures.append("no-id")
     others = {name: json_value(cells[name]) for name in columns.unread if not is_absent(cells.get(name))}
-    return Row(name or "", values, labels, failures[0] if failures else None, others, notes)
+    return Row(name or "", values, labels, next(iter(failures), None), others, notes)
+
+
+def _read_cells(cells: Mapping[str, Any], columns: FileColumns, metric: Metric) -> Iterator[tuple[str, Any, list[str]]]:
+    """Yield what a metric reads: the column, its value or the turn that it is, and the codes of warnings about it."""
+    for column in metric.reads:
+        if column not in metric.without:
+            value = cells.get(columns.theirs.get(column, column))
+            if metric.pair and column == metric.pair[0]:
+                value = log_rows.asked(value)
+            notes = list[str]()
+            if column in columns.answers:
+                value, notes = without_reasoning(log_rows.answered(value))
+            yield column, value, notes
 
 
 def _with_turns(record: Record, columns: FileColumns, metric: Metric) -> Record:
@@ -302,6 +306,11 @@ def json_value(value: Any) -> Any:
 def is_absent(value: Any) -> bool:
     """Return whether a cell holds nothing: null, or the NaN that pandas writes for it."""
     return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a cell has no value: null, blank, or the NaN that columns of numbers have in its place."""
+    return is_absent(value) or (isinstance(value, str) and not value.strip())
 
 
 def text_of(value: str | float) -> str:

@@ -92,17 +92,7 @@ def heat_map(
     """
     _check(cells, rows, columns)
     few = _few(cells, columns)
-    empty = all(cell.value is None for row in cells for cell in row)
-    drawn = [
-        [empty or (cell.value is not None and not small) for cell, small in zip(*pair, strict=True)]
-        for pair in zip(cells, few, strict=True)
-    ]
-    shown_rows = [r for r, row in enumerate(drawn) if any(row) or all(cell.value is None for cell in cells[r])]
-    strips = [
-        c
-        for c, column in enumerate(zip(*drawn, strict=True))
-        if any(column) or all(row[c].value is None for row in cells)
-    ]
+    shown_rows, strips = _shown(cells, few)
     if not strips:
         return words(title, f"Fewer than {LEAST} rows are behind each number: none is drawn.")
     left_out = [name for r, name in enumerate(rows.names) if r not in shown_rows]
@@ -154,6 +144,15 @@ def _few(cells: Sequence[Sequence[Cell]], columns: Labels) -> list[list[bool]]:
     counts = columns.counts or [None] * len(columns.names)
     behind = [[count if cell.n is None else cell.n for cell, count in zip(row, counts, strict=True)] for row in cells]
     return [[n is not None and n < LEAST for n in row] for row in behind]
+
+
+def _shown(cells: Sequence[Sequence[Cell]], few: Sequence[Sequence[bool]]) -> list[list[int]]:
+    """Return the rows, and the columns, that have a number to draw, or no number at all."""
+    pairs = [[*zip(*row, strict=True)] for row in zip(cells, few, strict=True)]
+    return [
+        [at for at, line in enumerate(lines) if {small for cell, small in line if cell.value is not None} != {True}]
+        for lines in (pairs, zip(*pairs, strict=True))
+    ]
 
 
 def _printed(number: float | None, digits: int) -> str:
