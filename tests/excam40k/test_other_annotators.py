@@ -49,6 +49,20 @@ def test_a_label_is_left_out_if_too_few_of_the_others_give_it(tmp_path):
     assert reading.rows == kept.total() + reading.dropped.total()
 
 
+def test_an_irony_that_half_of_the_others_miss_is_a_minor_error(tmp_path):
+    """Of four others, two or three share it."""
+    votes = [
+        (post, label)
+        for post, several in (("p1", 3), ("p2", 4))
+        for label in several * ["iro"] + (5 - several) * ["not"]
+    ]
+    for settings, minor in (({}, {"p1"}), ({"minor_below": 0}, set())):
+        samples = [sample for sample in annotated(tmp_path, *votes, **settings).samples() if sample.label == "ironic"]
+        assert {sample.group for sample in samples} == {"p1", "p2"}
+        assert {sample.group for sample in samples if sample.minor} == minor
+        assert all(set(sample.minor) <= set(sample.wrong) for sample in samples)
+
+
 def test_the_summary_is_what_the_judge_gets_that_follows_the_vote(tmp_path):
     bases = labelled(1.0, 0.75, 0.75, 0.5, 0.5, 0.25, 0.0, 1.0)
     right = split_up(bases)

@@ -5,7 +5,8 @@ post. A row is one annotation: the annotators of a pair may disagree, and nothin
 but if annotators with one role disagree, their rows are dropped: both answers would be right for one instruction.
 `agreement` is the share of the other annotators of the same text, of `asked`, who gave the same label. "Not ironic" is
 twice as frequent, and as many of either label are drawn: it is dropped where fewer than `least_agreement` say so, too;
-"ironic" is dropped where fewer than half do, as readers then took the text literally.
+"ironic" is dropped where fewer than half do, as readers then took the text literally. Where hardly more than half do,
+to miss it is a minor error.
 Withdrawn attributes (DATA_EXPIRED) are left out of the role. HTML entities are unescaped. Rows with question marks
 where emoji were lost ("????") are dropped if the text to be judged has them: its tone is gone. A text
 with a link whose address the source hides ("URL") is dropped: readers cannot see what it comments on. The public
@@ -22,7 +23,7 @@ import polars as pl
 from excam.excam40k.datasets import base
 from excam.excam40k.datasets._cells import clean_columns, countries, identifier, map_distinct
 
-VERSION = 9
+VERSION = 10
 NAME = "epic"
 SOURCE = base.Source(
     licence="CC-BY-NC-SA-4.0",
@@ -47,8 +48,12 @@ _NO_WORD = r"@USER|\bURL\b|https?://\S+"
 LANGUAGE = "Language_annotator"
 
 
-def read(folder: Path, *, least_agreement: float = 0.7) -> base.Reading:
-    """Return base samples of a snapshot, one per annotation; `lacks` names missing columns. Raises SourceInvalid."""
+def read(folder: Path, *, least_agreement: float = 0.7, minor_below: float = 0.6) -> base.Reading:
+    """Return base samples of a snapshot, one per annotation; `lacks` names missing columns.
+
+    `minor_below`: the wrong label is a minor error where a smaller part of the others agrees; 0: none is (§3).
+    Raises SourceInvalid.
+    """
     path = base.find_one(folder, NAME, SOURCE.files)
     rows = base.table(path, NAME, REQUIRED, (LANGUAGE, "language_instance"))
     unescaped = {name: map_distinct(pl.col(name), html.unescape) for name in TEXTS}
@@ -60,6 +65,7 @@ def read(folder: Path, *, least_agreement: float = 0.7) -> base.Reading:
     others = known.sum().over(pair).cast(pl.Int64) - 1
     same = pl.len().over(pair, label).cast(pl.Int64) - 1
     least = pl.when(label == "not").then(least_agreement).otherwise(min(least_agreement, 0.5))
+    wrong = pl.concat_list(label.replace_strict({"iro": ANSWERS["not"], "not": ANSWERS["iro"]}, default=None))
     frame = base.fields(
         rows,
         id=identifier(NAME, pair, pl.col("user")),
@@ -68,7 +74,8 @@ def read(folder: Path, *, least_agreement: float = 0.7) -> base.Reading:
         language=pl.lit("English"),
         culture=country,
         stratum=country,
-        wrong=pl.concat_list(label.replace_strict({"iro": ANSWERS["not"], "not": ANSWERS["iro"]}, default=None)),
+        wrong=wrong,
+        minor=pl.when(same < minor_below * others).then(wrong),
         role=_role(rows),
         context=pl.col("parent_text"),
         group=pair,
