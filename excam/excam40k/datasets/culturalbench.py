@@ -1,9 +1,9 @@
 """CulturalBench (Chiu et al., ACL 2025): five-times verified multiple-choice questions on 45 regions. QA, hard errors.
 
 Only the Easy file is read: ExCAM's option-free pairs are what the Hard file would add. Left out are questions with
-numbered statements and options such as "i, iii", as nearly every wrong one holds statements that are right; as
-published they stay. Where some options of a question end with a full stop and others do not (the last one more often
-than the right one), none keeps it.
+numbered statements and options such as "i, iii", as nearly every wrong one holds statements that are right, and those
+that ask what is not done, since nearly all things are not; as published they stay. Where some options of a question end
+with a full stop and others do not (the last one more often than the right one), none keeps it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from excam.excam40k.datasets import base
 from excam.excam40k.datasets._cells import countries, identifier, with_wrong
 from excam.excam40k.datasets._changes import are_as_published
 
-VERSION = 5
+VERSION = 6
 NAME = "culturalbench"
 SOURCE = base.Source(
     licence="CC-BY-4.0",
@@ -36,6 +36,7 @@ ERRORS: base.Errors = "hard"
 
 OPTIONS = tuple(f"prompt_option_{letter}" for letter in "abcd")
 _NUMBERED = r"\n\s*\(i\)"  # a list of statements below the question
+_NEGATED = r"(?i)\b(?:not|except)\b"
 _TEXTS = ("prompt_question", *OPTIONS)
 _FULL_STOP = re.compile(r"(?<![.A-Z])\.\Z")  # not that of "U.S."
 COLUMNS = ("question_idx", "prompt_question", *OPTIONS, "answer", "country")
@@ -63,6 +64,7 @@ def read(folder: Path) -> base.Reading:
         reason=base.first_reason(
             answer_outside_options=base.wrong_cell(place.is_null(), "answer", "A, B, C or D"),
             numbered_statements=ours & pl.col("prompt_question").str.contains(_NUMBERED),
+            asks_what_is_not=ours & pl.col("prompt_question").str.contains(_NEGATED),
         ),
     )
     frame = with_wrong(rows)
