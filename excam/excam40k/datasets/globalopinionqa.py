@@ -53,7 +53,7 @@ from excam.excam40k.datasets._survey import (
     nothing_follows,
 )
 
-VERSION = 12
+VERSION = 13
 NAME = "globalopinionqa"
 SOURCE = base.Source(
     licence="CC-BY-NC-SA-4.0",
@@ -89,7 +89,7 @@ _UNOFFERED = re.compile(UNOFFERED)
 Opinions = tuple[str | None, bool, float | None, float | None, list[str], list[str] | None]
 
 
-def read(folder: Path, *, least_margin: float = 0.09, minor_above: float = 0.6, balanced: float = 1) -> base.Reading:
+def read(folder: Path, *, least_margin: float = 0.02, minor_above: float = 0.6, balanced: float = 1) -> base.Reading:
     """Return base samples of a snapshot; its rows are question-country pairs.
 
     `least_margin`: least difference between the shares of the modal opinion and the next one; `minor_above`: a wrong
