@@ -44,7 +44,7 @@ def make_hard_errors(
     provenance.write_json(counts_path, {"kept": len(corrupted), "dropped": dict(dropped)})
 
 
-@step(version=17)
+@step(version=18)
 def generate_soft_errors(
     asking: AskingOptions,
     samples_path: Path,

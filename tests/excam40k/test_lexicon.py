@@ -95,7 +95,7 @@ def test_enough_rows_of_the_mini_benchmarks_are_kept():
         outcomes = [made(sample, sample.pair.rpartition("/")[2]) for sample in samples]
         kept = {outcome.pair for outcome in outcomes if isinstance(outcome, Sample)}
         kept |= {pair for severity in ("minor", "major") for pair in norms.exchanges(samples, severity, 0)}
-        assert len(kept) >= (0.25 if name == "normad" else 0.8) * len(outcomes), "of a story no word is negated"
+        assert len(kept) >= (0.25 if name == "normad" else 0.75) * len(outcomes), "of a story no word is negated"
 
 
 def test_the_tables_are_whole():
@@ -168,7 +168,7 @@ def test_why_a_row_is_left_out(sample, severity, reason):
         ("Hindi", "यह शुक्ल पक्ष में है", "minor", {"यह कृष्ण पक्ष में है"}),
         ("Hungarian", "A gulyás hagyomány.", "major", {"A ramen hagyomány.", "A szusi hagyomány."}),
         ("Korean", "설날에는 한복을 입는다.", "major", {"설날에는 킬트를 입는다.", "설날에는 사롱을 입는다."}),
-        ("Japanese", "夏は浴衣を着ます。", "minor", {"夏はチマチョゴリを着ます。"}),
+        ("Japanese", "夏は浴衣を着ます。", "major", {"夏はサリーを着ます。"}),
         ("Chinese", "中国人过中秋节。", "minor", {"中国人过女儿节。", "中国人过秋夕。"}),
         ("Turkish", "Ramazan Bayramı'nda gidilir.", "major", {"Paskalya Bayramı'nda gidilir."}),
         ("Nepali", "हामी दशैंमा खान्छौं", "minor", {"हामी ओणममा खान्छौं"}),
@@ -223,6 +223,7 @@ def test_a_minor_error_is_near_and_a_major_one_far():
     sample = right_sample("They drink matcha.")
     assert {text[11:-1] for text in outputs(sample, "minor")} <= near
     assert not {text[11:-1] for text in outputs(sample, "major")} & near
+    assert not outputs(right_sample("They wear a yukata."), "minor"), "a foreign dress is no near miss"
 
 
 @pytest.mark.parametrize(("answer", "severity", "kind"), table(__file__, "types"))
