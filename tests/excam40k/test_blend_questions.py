@@ -88,8 +88,9 @@ def test_two_translations_of_one_local_answer_are_not_wrong(tmp_path):
 def test_an_answer_that_does_not_fit_the_question_is_dropped(tmp_path):
     question = "What type of clothing is worn in {region}?"
     answers = {"Iran": [(4, ["traditional clothing"])], "Spain": [(4, ["anything"])], **FILLERS}
+    answers["UK"] = [(4, ["of tweed"])]
     reading = datasets.read("blend", annotate(tmp_path, question, **answers), {"balanced": 0})
-    assert reading.dropped == {"no-answer-to-the-question": 2}
+    assert reading.dropped == {"no-answer-to-the-question": 3}
     wrong = {wrong for sample in reading.samples() for wrong in sample.wrong}
     assert wrong == {"pottery", "camel races", "kava drinking"}
 

@@ -858,14 +858,14 @@ def test_globalopinionqa_traps(tmp_path):
 
 
 def test_a_survey_answer_that_hardly_leads_is_dropped(tmp_path):
-    shares = {"Peru": [0.45, 0.37, 0.1, 0.08], "Chile": [0.46, 0.36, 0.1, 0.08], "Kenya": [0.45, 0.15, 0.0, 0.4]}
+    shares = {"Peru": [0.41, 0.4, 0.11, 0.08], "Chile": [0.42, 0.4, 0.1, 0.08], "Kenya": [0.45, 0.15, 0.0, 0.4]}
     asked = opinions("Q?", ["Yes", "No", "Never", "Hard to say"], **shares)
     reading = read_rows("globalopinionqa", tmp_path, asked)
     assert [kept.culture for kept in reading.samples()] == ["Chile", "Kenya"], "a non-answer is no opinion behind it"
     assert reading.dropped == {"small-margin": 1}
-    settings = AS_MADE["globalopinionqa"] | {"least_margin": 0.08}
+    settings = AS_MADE["globalopinionqa"] | {"least_margin": 0.01}
     assert len(benchmarks.read("globalopinionqa", tmp_path, settings).samples()) == 3
-    assert {kept.culture: kept.wrong for kept in reading.samples()} == {"Chile": ("No", "Never"), "Kenya": ("No",)}
+    assert {kept.culture: kept.wrong for kept in reading.samples()} == {"Chile": ("Never",), "Kenya": ("No",)}
 
 
 def test_a_near_opinion_is_a_minor_error(tmp_path):
@@ -1117,12 +1117,12 @@ def test_epic_texts_are_unescaped_and_lost_emoji_counted(tmp_path):
     assert reading.dropped == {"no-words": 2, "lost-emoji": 3, "chat-control-token": 1}
 
 
-def test_culturalbench_leaves_out_numbered_statements(tmp_path):
-    asked = ["What is eaten?\nRead and select.\n(i) Ramen.\n(ii) Soba.", "What is noted (i) here?"]
+def test_culturalbench_leaves_out_questions_with_many_right_answers(tmp_path):
+    asked = ["What is eaten?\nRead and select.\n(i) Ramen.\n(ii) Soba.", "What is noted (i) here?", "What is NOT rude?"]
     rows = ([place, place, question, "i", "ii", "v", "x", "B", "Japan"] for place, question in enumerate(asked))
     reading = read_rows("culturalbench", tmp_path, *rows)
-    assert [kept.question for kept in reading.samples()] == asked[1:]
-    assert reading.dropped == {"numbered-statements": 1}
+    assert [kept.question for kept in reading.samples()] == asked[1:2]
+    assert reading.dropped == {"numbered-statements": 1, "asks-what-is-not": 1}
 
 
 def test_epic_annotators_of_one_role_who_disagree_are_dropped(tmp_path):

@@ -105,7 +105,7 @@ class Asked:
             return not any(count and count >= agreed.count(value) for count in turned)  # "01/06" for the first of June
         if _VERSUS.search(self._records[region].question) and not _TWO.search(text):
             return False
-        if text.isascii() and len(text) < SHORTEST:
+        if text.startswith("of ") or (text.isascii() and len(text) < SHORTEST):  # a part of an answer, translated
             return False
         return bool(self._wordings.content(text)) and len(text) <= LONGEST and not PLACEHOLDER.search(text)
 

@@ -37,7 +37,7 @@ from excam.excam40k.datasets._exchanged import exchanged
 from excam.excam40k.datasets._local import TONGUES, build_local_questions
 from excam.excam40k.datasets._wordings import stems
 
-VERSION = 11
+VERSION = 12
 NAME = "blend"
 QUESTIONS = (
     "**/mc_questions*.csv",
