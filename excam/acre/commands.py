@@ -7,16 +7,16 @@ from typing import Annotated
 
 import typer
 
+from excam.annotation.options import CAMPAIGN, DRAWN, EXPORTS, RATERS
 from excam.core.provenance import each_line_once, say
 from excam.core.release import SHIPPED_SEED
-from excam.core.terminal import exit_on_error, stop
-from excam.scoring.options import ENGINE, MODEL, Serving, with_options
+from excam.core.terminal import DRAW_SEED, FOLDER, SEED, TO, exit_on_error, stop
+from excam.scoring.options import ENGINE, MODEL, TOKENS, Serving, with_options
 
 app = typer.Typer(no_args_is_help=True, help="Judge translations of culture-loaded expressions, and compare metrics.")
 ITEMS = Annotated[Path, typer.Option(help="the items, as JSON Lines or Parquet")]
-TO = Annotated[Path, typer.Option(help="the file to write")]
 ROWS = Annotated[Path, typer.Argument(help="rows, made by `excam acre rows`")]
-SEED = Annotated[int, typer.Option(help="seed of the bootstraps and permutations")]
+REMOVED = Annotated[Path | None, typer.Option(help="file of candidates that became no item, with reasons")]
 
 
 @app.command()
@@ -48,19 +48,19 @@ def rows(
 def judge(
     file: ROWS,
     to: TO,
-    model: Annotated[
-        str, typer.Option(help="a folder with weights, an adapter, NAME@http://host/v1, or equivalent: without a model")
-    ],
+    model: MODEL,
     variant: Annotated[
         list[str] | None, typer.Option(help="full, no-gate, no-routing, no-explication, no-reference; several")
     ] = None,
     by: Annotated[str, typer.Option(help="text: a line of JSON; choose: the likelihood of each answer")] = "text",
     engine: ENGINE = None,
-    max_tokens: Annotated[int, typer.Option(min=1, help="limit of an answer")] = 512,
+    max_tokens: TOKENS = 512,
     *,
     serving: Serving,
 ) -> None:
     """Judge every row as ACRE, in one variant or several, and write the verdicts as Parquet. A killed run continues.
+
+    With --model equivalent no model is asked, and validity alone is judged.
 
     Example: excam acre judge rows.parquet --model qwen3:14b@http://localhost:11434/v1 --to judged.parquet
     """
@@ -117,14 +117,14 @@ def metrics(
 @app.command()
 def report(
     file: ROWS,
-    to: Annotated[Path, typer.Option(help="folder for tables and figures")],
+    to: FOLDER,
     labels: Annotated[Path | None, typer.Option(help="labels of people: id, system, correct, errors")] = None,
     judged: Annotated[list[Path] | None, typer.Option(help="verdicts, made by `excam acre judge`")] = None,
     measured: Annotated[list[Path] | None, typer.Option(help="made by `excam acre metrics`")] = None,
     scored: Annotated[list[str] | None, typer.Option(help="NAME=FILE of `excam score` on the same rows")] = None,
     expressions: Annotated[Path | None, typer.Option(help="the items of the benchmark: for their counts")] = None,
-    removed: Annotated[Path | None, typer.Option(help="candidates that became no item, with reasons")] = None,
-    seed: Annotated[int, typer.Option(help="seed of the bootstraps and permutations")] = SHIPPED_SEED,
+    removed: REMOVED = None,
+    seed: SEED = SHIPPED_SEED,
 ) -> None:
     """Write the tables and figures of the workflow for these rows; without labels, the systems under ACRE alone.
 
@@ -153,9 +153,9 @@ def _name_and_file(assignment: str) -> tuple[str, Path]:
 def draw(
     file: Annotated[Path, typer.Argument(help="sentences with translations, or rows made by `excam acre rows`")],
     form: Annotated[str, typer.Option(help="culture_spans: mark expressions; translation_errors: judge translations")],
-    to: TO,
-    each: Annotated[int, typer.Option(min=1, help="annotators of each task")] = 2,
-    seed: SEED = 0,
+    to: DRAWN,
+    each: RATERS = 2,
+    seed: DRAW_SEED = 0,
 ) -> None:
     """Draw a campaign for people, which `excam annotate` shows them; systems behind translations are hidden.
 
@@ -177,10 +177,10 @@ def draw(
 
 @app.command()
 def collect(
-    file: Annotated[Path, typer.Argument(help="the campaign")],
-    exports: Annotated[list[Path], typer.Argument(help="files that the page or `excam annotate export` wrote")],
+    file: CAMPAIGN,
+    exports: EXPORTS,
     to: TO,
-    removed: Annotated[Path | None, typer.Option(help="file for candidates that became no item, with reasons")] = None,
+    removed: REMOVED = None,
 ) -> None:
     """Collect what people submitted, where annotators agree: items of marked expressions, or labels.
 
@@ -207,7 +207,7 @@ def candidates(
     model: MODEL,
     to: TO,
     engine: ENGINE = None,
-    max_tokens: Annotated[int, typer.Option(min=1, help="limit of an answer")] = 256,
+    max_tokens: TOKENS = 256,
     *,
     serving: Serving,
 ) -> None:

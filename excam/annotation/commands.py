@@ -9,21 +9,20 @@ from typing import Annotated
 import typer
 
 from excam.annotation import result_commands
+from excam.annotation.options import CAMPAIGN, DRAWN, EXPORTS, RATERS, STORE
 from excam.core.extras import require_extra
 from excam.core.provenance import say
-from excam.core.terminal import exit_on_error, print_text, stop
+from excam.core.terminal import DRAW_SEED, HOST, HOST_NAMES, ID, PAGE, PORT, exit_on_error, print_text, stop
 
 app = typer.Typer(no_args_is_help=True, help="Let people answer a form: a page in one file, or a server.")
 app.command()(result_commands.agreement)
 app.command()(result_commands.progress)
 app.command()(result_commands.adjudicate)
-PORT = 8123
-HERE = f"http://127.0.0.1:{PORT}"  # where `serve` listens unless told otherwise
-_STORE = Annotated[Path, typer.Argument(help="the store's file, on a local disk")]
+LISTENING = 8123
+HERE = f"http://127.0.0.1:{LISTENING}"  # where `serve` listens unless told otherwise
 _ADDRESS = Annotated[
     str, typer.Option("--address", help="what browsers open, as `serve` or the server in front of it is reached")
 ]
-_CAMPAIGN = Annotated[Path, typer.Argument(help="a campaign's file, as the commands that draw one write it")]
 
 
 @app.command("form")
@@ -57,13 +56,11 @@ def form_(
 def draw(
     rows: Annotated[Path, typer.Argument(help="CSV, JSON Lines or another table: what is shown, a row for each task")],
     form: Annotated[str, typer.Option(help="a form's name, or a YAML file")],
-    to: Annotated[Path, typer.Option(help="the campaign's file to write")],
+    to: DRAWN,
     title: Annotated[str | None, typer.Option(help="what stands above the tasks; default: the form's title")] = None,
-    annotators: Annotated[int, typer.Option(min=1, help="how many people are wanted for each task")] = 1,
-    id_: Annotated[str | None, typer.Option("--id", help="the column with the id of a row")] = None,
-    column: Annotated[
-        list[str] | None, typer.Option(help="ENTRY=COLUMN: where an entry of the form is; may be repeated")
-    ] = None,
+    annotators: RATERS = 1,
+    id_: Annotated[str | None, ID] = None,
+    column: Annotated[list[str] | None, typer.Option(help="ENTRY=COLUMN, for an entry of the form; repeatable")] = None,
 ) -> None:
     """Make a campaign of rows: one task each, in the order of the file.
 
@@ -90,10 +87,10 @@ def draw(
 
 @app.command()
 def assign(
-    campaign: _CAMPAIGN,
+    campaign: CAMPAIGN,
     team: Annotated[Path, typer.Argument(help="CSV file: annotator, languages (parted by ;), coauthor (yes or no)")],
-    to: Annotated[Path, typer.Option(help="the campaign's file to write")],
-    seed: Annotated[int, typer.Option(help="seed of the draw")] = 0,
+    to: DRAWN,
+    seed: DRAW_SEED = 0,
 ) -> None:
     """Share tasks out: each to as many people as it wants, by language, and to one co-author at most.
 
@@ -109,7 +106,7 @@ def assign(
 
 
 @app.command()
-def page(campaign: _CAMPAIGN, to: Annotated[Path, typer.Option(help="the HTML file to write")]) -> None:
+def page(campaign: CAMPAIGN, to: PAGE) -> None:
     """Write the page that needs no server: each annotator opens the file, answers, and sends back an exported file.
 
     Example: excam annotate page results/annotation/campaign.json --to page.html
@@ -124,8 +121,8 @@ def page(campaign: _CAMPAIGN, to: Annotated[Path, typer.Option(help="the HTML fi
 
 @app.command()
 def create(
-    store: _STORE,
-    campaign: _CAMPAIGN,
+    store: STORE,
+    campaign: CAMPAIGN,
     annotators: Annotated[list[str], typer.Argument(help="their names; pseudonyms are best")],
     address: _ADDRESS = HERE,
 ) -> None:
@@ -163,7 +160,7 @@ def create(
 
 @app.command()
 def link(
-    store: _STORE,
+    store: STORE,
     annotator: Annotated[str, typer.Argument(help="name of an annotator of the store")],
     renew: Annotated[bool, typer.Option("--renew", help="make the links given before worthless")] = False,
     address: _ADDRESS = HERE,
@@ -193,12 +190,10 @@ def _link_prefix(address: str) -> str:
 
 @app.command()
 def serve(
-    store: _STORE,
-    host: Annotated[str, typer.Option(help="address to listen at")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free")] = PORT,
-    allow_host: Annotated[
-        list[str] | None, typer.Option(help="another host name that browsers use for it; several times")
-    ] = None,
+    store: STORE,
+    host: HOST = "127.0.0.1",
+    port: PORT = LISTENING,
+    allow_host: HOST_NAMES = None,
 ) -> None:
     """Serve the page to everybody who has a link, until Ctrl-C. Several people can answer at once.
 
@@ -216,7 +211,7 @@ def serve(
 
 @app.command()
 def export(
-    store: _STORE,
+    store: STORE,
     to: Annotated[
         Path, typer.Option(help="file to write: .csv or .jsonl (with the id and all of the input's row), or .json")
     ],
@@ -249,8 +244,8 @@ def export(
 
 @app.command("import")
 def import_(
-    store: _STORE,
-    files: Annotated[list[Path], typer.Argument(help="files that the page or `export` wrote, CSV or JSON")],
+    store: STORE,
+    files: EXPORTS,
 ) -> None:
     """Import answers from files, each file completely or not at all. Of two answers about one task, keep the later one.
 

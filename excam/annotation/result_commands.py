@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from excam.core.terminal import JSON, exit_on_error, print_json, print_text, table_lines
+from excam.annotation.options import DRAWN, SOURCE, SOURCE_EXPORTS, STORE
+from excam.core.terminal import ITEMS, JSON, SEED, exit_on_error, print_json, print_text, table_lines
 
 if TYPE_CHECKING:
     from excam.annotation.agreement import Study
@@ -16,15 +17,13 @@ if TYPE_CHECKING:
     from excam.annotation.campaign import Campaign
 
 SQLITE = b"SQLite format 3\0"  # how a store's file begins
-_SOURCE = Annotated[Path, typer.Argument(help="a store, or a campaign's file before the exports of its answers")]
-_EXPORTS = Annotated[list[Path] | None, typer.Argument(help="exported files, CSV or JSON, if there is no store")]
 
 
 def agreement(
-    source: _SOURCE,
-    exports: _EXPORTS = None,
-    items: Annotated[int, typer.Option(min=0, help="number of printed items with the largest differences")] = 10,
-    seed: Annotated[int, typer.Option(help="seed of the bootstrap")] = 0,
+    source: SOURCE,
+    exports: SOURCE_EXPORTS = None,
+    items: ITEMS = 10,
+    seed: SEED = 0,
     as_json: JSON = False,
 ) -> None:
     """Print how far raters agree: in each field, each with the others, and the items on which they differ most.
@@ -44,9 +43,9 @@ def agreement(
 
 
 def adjudicate(
-    source: _SOURCE,
-    to: Annotated[Path, typer.Option(help="the campaign's file to write")],
-    exports: _EXPORTS = None,
+    source: SOURCE,
+    to: DRAWN,
+    exports: SOURCE_EXPORTS = None,
     whole: Annotated[bool, typer.Option("--all", help="a second pass: also tasks without a difference")] = False,
 ) -> None:
     """Make a campaign of the tasks on which raters differ, for another person who sees what each of them answered.
@@ -134,7 +133,7 @@ def _interval(low: float | None, high: float | None) -> str:
     return "n/a" if low is None or high is None else f"{low:.2f} to {high:.2f}"
 
 
-def progress(store: Annotated[Path, typer.Argument(help="the store's file")], as_json: JSON = False) -> None:
+def progress(store: STORE, as_json: JSON = False) -> None:
     """Print how far each annotator is, also while the server runs: tasks, and minutes that they were on the screen.
 
     Example: excam annotate progress answers.store

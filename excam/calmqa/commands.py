@@ -11,21 +11,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from excam.annotation.options import CAMPAIGN, DRAWN, EXPORTS, RATERS, SOURCE, SOURCE_EXPORTS
 from excam.core.provenance import say
-from excam.core.terminal import exit_on_error, stop
-from excam.scoring.options import MODEL, Serving, with_options
+from excam.core.terminal import DRAW_SEED, FOLDER, exit_on_error, stop
+from excam.scoring.options import ENGINE, MODEL, Serving, with_options
 
 if TYPE_CHECKING:
     from excam.calmqa.source import Question
 
 app = typer.Typer(no_args_is_help=True, help="Score long answers: right language, no loops, true, to the point.")
-SEED = Annotated[int, typer.Option(help="seed of the resampling")]
+QUESTIONS = Annotated[Path, typer.Option(help="the questions, as Parquet")]
 
 
 @app.command()
 def report(
     file: Annotated[Path, typer.Argument(help="ratings in the columns of the authors' all_ratings.csv")],
-    to: Annotated[Path, typer.Option(help="folder for the tables and the page")],
+    to: FOLDER,
 ) -> None:
     """Write the workflow's files of what ratings follow: every usual R² of omissions, factual errors, model and type.
 
@@ -43,7 +44,7 @@ def filter_(
     file: Annotated[Path, typer.Argument(help="questions in the official columns")],
     model: MODEL,
     to: Annotated[Path, typer.Option(help="JSON Lines: each question with what was decided in each round")],
-    engine: Annotated[str | None, typer.Option("--backend", help="vllm or transformers, for a local model")] = None,
+    engine: ENGINE = None,
     *,
     serving: Serving,
 ) -> None:
@@ -79,13 +80,13 @@ def filter_(
 @app.command()
 def draw(
     file: Annotated[Path, typer.Argument(help="answers, as Parquet: results/calmqa/answers.parquet")],
-    questions: Annotated[Path, typer.Option(help="their questions, as Parquet")],
+    questions: QUESTIONS,
     subjects: Annotated[str, typer.Option(help="three subjects, parted by commas")],
-    to: Annotated[Path, typer.Option(help="the campaign, as JSON")],
-    people: Annotated[int, typer.Option(min=1, help="annotators of a question")] = 1,
+    to: DRAWN,
+    people: RATERS = 1,
     each: Annotated[int, typer.Option(min=1, help="questions of a language, half of each type")] = 20,
     languages: Annotated[str | None, typer.Option(help="languages, parted by commas; without: all")] = None,
-    seed: SEED = 0,
+    seed: DRAW_SEED = 0,
 ) -> None:
     """Draw a campaign in which people rate three answers to a question. What is not drawn is listed beside it.
 
@@ -112,9 +113,9 @@ def _listed(names: str) -> list[str]:
 
 @app.command()
 def collect(
-    file: Annotated[Path, typer.Argument(help="the campaign that `draw` wrote")],
-    exports: Annotated[list[Path], typer.Argument(help="files that the page or `excam annotate export` wrote")],
-    questions: Annotated[Path, typer.Option(help="the questions, as Parquet")],
+    file: CAMPAIGN,
+    exports: EXPORTS,
+    questions: QUESTIONS,
     to: Annotated[Path, typer.Option(help="CSV file with the columns of the authors' all_ratings.csv")],
 ) -> None:
     """Collect what people submitted as the CSV file that `report` reads.
@@ -137,7 +138,7 @@ def collect(
 @app.command()
 def draw_seeds(
     languages: Annotated[str, typer.Argument(help="languages to write in, parted by commas")],
-    to: Annotated[Path, typer.Option(help="the campaign, as JSON")],
+    to: DRAWN,
     people: Annotated[int, typer.Option(min=1, help="writers of a language")] = 1,
     each: Annotated[int, typer.Option(min=1, help="questions of a writer")] = 20,
     only: Annotated[str, typer.Option(help="these writers alone, parted by commas: those who passed a test")] = "",
@@ -158,14 +159,12 @@ def draw_seeds(
 
 @app.command()
 def qualify(
-    source: Annotated[Path, typer.Argument(help="a store, or a campaign's file before the exports: form seed_review")],
+    source: SOURCE,
     to: Annotated[Path, typer.Option(help="CSV file: each writer with their questions, and whether they passed")],
-    exports: Annotated[list[Path] | None, typer.Argument(help="exported files, if there is no store")] = None,
-    least: Annotated[
-        float, typer.Option(min=0, max=1, help="share of a writer's questions that have to be good")
-    ] = 0.8,
+    exports: SOURCE_EXPORTS = None,
+    least: Annotated[float, typer.Option(min=0, max=1, help="share of good questions that is enough")] = 0.8,
 ) -> None:
-    """Say who passed the qualification test: whose questions others judged to be good.
+    """Say who passed the qualification test: whose questions others judged to be good, by the form seed_review.
 
     Example: excam calmqa qualify review.json li.json --least 0.8 --to writers.csv
     """
@@ -182,8 +181,8 @@ def qualify(
 
 @app.command()
 def collect_seeds(
-    file: Annotated[Path, typer.Argument(help="the campaign that `draw-seeds` wrote")],
-    exports: Annotated[list[Path], typer.Argument(help="files that the page or `excam annotate export` wrote")],
+    file: CAMPAIGN,
+    exports: EXPORTS,
     to: Annotated[
         Path, typer.Option(help="JSON Lines in the official columns, as `filter` and `calmqa.questions` read")
     ],

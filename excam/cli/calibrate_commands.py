@@ -9,14 +9,12 @@ from typing import Annotated, Any
 import typer
 
 from excam.core.exceptions import InputInvalid
-from excam.core.terminal import exit_on_error, print_json
+from excam.core.terminal import ID, exit_on_error, print_json
 from excam.scoring.target import OVERWRITE
 
 
 def calibrate(
-    scored: Annotated[
-        Path, typer.Argument(help="file written by `excam score --to`, with any metric that has a range")
-    ],
+    scored: Annotated[Path, typer.Argument(help="file of `excam score --to`, with any metric that has a range")],
     to: Annotated[
         Path,
         typer.Option(
@@ -34,7 +32,7 @@ def calibrate(
             "of 0 or less, a negative one for an error"
         ),
     ] = "error",
-    id_: Annotated[str, typer.Option("--id", help="name of the column of ids")] = "id",
+    id_: Annotated[str, ID] = "id",
     overwrite: OVERWRITE = False,
 ) -> None:
     """Fit the probability of an error, so that `excam score` can say "unsure".

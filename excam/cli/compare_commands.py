@@ -7,17 +7,13 @@ from typing import Annotated
 
 import typer
 
-from excam.core.terminal import JSON, exit_on_error, print_json, stop
+from excam.core.terminal import ITEMS, JSON, SYSTEM, exit_on_error, print_json, stop
 
 
 def compare(
-    files: Annotated[
-        list[Path], typer.Argument(help="scored files, one a system, or one that has a column of systems")
-    ],
-    rows: Annotated[int, typer.Option(min=0, help="number of shown rows with the largest differences")] = 5,
-    system: Annotated[
-        str | None, typer.Option(help="name of the column of systems, of one file; by default its label system")
-    ] = None,
+    files: Annotated[list[Path], typer.Argument(help="scored files, one a system, or one with a column of systems")],
+    rows: ITEMS = 5,
+    system: SYSTEM = None,
     as_json: JSON = False,
 ) -> None:
     """Compare systems on the same rows, scored by the same metric: which is better, and how certain is that?

@@ -11,7 +11,7 @@ import typer
 from excam.core.exceptions import InputInvalid
 from excam.core.extras import is_installed
 from excam.core.provenance import say
-from excam.core.terminal import JSON, exit_on_error, print_json
+from excam.core.terminal import ID, JSON, SEED, SYSTEM, exit_on_error, print_json
 from excam.scoring.warnings import of_texts
 
 if TYPE_CHECKING:
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 def meta(
     gold: Annotated[Path, typer.Argument(help="labelled rows with id and label, in any format; also a scored file")],
     scored: Annotated[
-        list[Path] | None,
-        typer.Argument(help="files written by `excam score --to`, one for each metric; none where GOLD is one"),
+        list[Path] | None, typer.Argument(help="files of `excam score --to`, one for each metric; none if GOLD is one")
     ] = None,
     label: Annotated[
         str, typer.Option(help="column of labels: numbers, true or false; more is better, but in `error`")
@@ -36,26 +35,20 @@ def meta(
         str | None, typer.Option(help="column of rows that share content; by default those of one instruction")
     ] = None,
     item: Annotated[
-        str | None,
-        typer.Option(help="column of what systems answered: pairs of one item are counted, e.g. the segment"),
+        str | None, typer.Option(help="column of what systems answered: pairs of an item count, e.g. the segment")
     ] = None,
-    system: Annotated[
-        str | None, typer.Option(help="column of the systems that wrote the texts; by default system, or scored rows'")
-    ] = None,
+    system: SYSTEM = None,
     within: Annotated[
-        list[str] | None,
-        typer.Option(help="numbers of pairs inside one value of this column too, e.g. language; again for more"),
+        list[str] | None, typer.Option(help="pairs inside a value of this column too, e.g. language; again for more")
     ] = None,
     part: Annotated[
-        list[str] | None,
-        typer.Option(help="part of the scored rows as a metric of its own, e.g. surface; again for more"),
+        list[str] | None, typer.Option(help="part of scored rows as a metric of its own, e.g. surface; again for more")
     ] = None,
-    id_: Annotated[str, typer.Option("--id", help="column of the ids; else one whose name says so")] = "id",
+    id_: Annotated[str, ID] = "id",
     output: Annotated[
-        str | None,
-        typer.Option(help="column of the rated texts, for the baselines; by default output, or scored rows'"),
+        str | None, typer.Option(help="column of the rated texts, for baselines; by default output, or scored rows'")
     ] = None,
-    seed: Annotated[int, typer.Option(help="of intervals and tests")] = 0,
+    seed: SEED = 0,
     as_json: JSON = False,
 ) -> None:
     """Measure how metrics go with human labels of the same rows, beside baselines that judge nothing.

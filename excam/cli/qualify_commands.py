@@ -9,24 +9,19 @@ import typer
 
 from excam.core.provenance import say
 from excam.core.terminal import exit_on_error
-from excam.scoring.options import Serving, with_options
+from excam.scoring.options import ENGINE, MODEL, Serving, with_options
 from excam.scoring.target import OVERWRITE, target
 
 
 @with_options
 def qualify(
-    model: Annotated[
-        str, typer.Option(help="an adapter, the folder of a model, ORG/NAME of the hub, PROVIDER/NAME, or NAME@ADDRESS")
-    ],
+    model: MODEL,
     to: Annotated[Path, typer.Option(help="file to write, for `excam score --qualified`")],
     minutes: Annotated[
-        float,
-        typer.Option(
-            min=0, help="stop asking after so many: fewer rows, wider intervals; a small model on a CPU needs 200"
-        ),
+        float, typer.Option(min=0, help="stop then: fewer rows, wider intervals; a small model on a CPU needs 200")
     ] = 5.0,
     base: Annotated[Path | None, typer.Option(help="folder of an adapter's base model")] = None,
-    engine: Annotated[str | None, typer.Option("--backend", help="transformers or vllm")] = None,
+    engine: ENGINE = None,
     overwrite: OVERWRITE = False,
     *,
     serving: Serving,

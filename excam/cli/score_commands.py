@@ -16,7 +16,7 @@ import typer
 
 from excam.core.offline import switch_on
 from excam.core.provenance import say
-from excam.core.terminal import JSON, exit_on_error, print_json, stop
+from excam.core.terminal import ID, JSON, exit_on_error, print_json, stop
 from excam.scoring.options import Options, with_options
 from excam.scoring.spans import SEVERITIES
 from excam.scoring.target import OVERWRITE, target
@@ -50,7 +50,7 @@ def score(
     overwrite: OVERWRITE = False,
     instruction: NAME = None,
     output: NAME = None,
-    id_: Annotated[str | None, typer.Option("--id", help="name of the column in the file")] = None,
+    id_: Annotated[str | None, ID] = None,
     language: NAME = None,
     system: Annotated[str | None, typer.Option(help="name of the column with the author of the output")] = None,
     culture: NAME = None,
@@ -62,9 +62,7 @@ def score(
     strict: Annotated[
         bool, typer.Option("--strict", help="stop at a row that cannot be scored; by default it is counted")
     ] = False,
-    fail_on: Annotated[
-        str | None, typer.Option(help="minor or major: exit with code 3 if such an error is found")
-    ] = None,
+    fail_on: Annotated[str | None, typer.Option(help="minor or major: exit with 3 if such an error is found")] = None,
     offline: OFFLINE = False,
 ) -> None:
     """Score rows with a metric: by default cultural errors in texts and their instructions.

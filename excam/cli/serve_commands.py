@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from excam.core.extras import require_extra
-from excam.core.terminal import exit_on_error, stop
+from excam.core.terminal import HOST, HOST_NAMES, PORT, exit_on_error, stop
 from excam.scoring import defaults
 from excam.scoring.options import Options, with_options
 
@@ -17,16 +17,14 @@ from excam.scoring.options import Options, with_options
 def serve(
     *,
     scoring: Options,
-    host: Annotated[str, typer.Option(help="address to listen at")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free port")] = 8010,
+    host: HOST = "127.0.0.1",
+    port: PORT = 8010,
     max_rows: Annotated[int, typer.Option(min=1, help="limit of a request, and of a batch")] = defaults.MAX_ROWS,
     queue: Annotated[
         int, typer.Option(min=1, help="limit of waiting rows; a request beyond it is refused, with a time to retry")
     ] = defaults.QUEUE,
-    timeout: Annotated[
-        float, typer.Option(min=1, help="seconds after which a waiting request fails")
-    ] = defaults.TIMEOUT,
-    allow_host: Annotated[list[str] | None, typer.Option(help="another name of this machine; may be repeated")] = None,
+    timeout: Annotated[float, typer.Option(min=1, help="seconds until a waiting request fails")] = defaults.TIMEOUT,
+    allow_host: HOST_NAMES = None,
 ) -> None:
     """Score rows that come over HTTP: POST /score, GET /health. Rows are scored in batches.
 

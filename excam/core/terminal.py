@@ -1,4 +1,4 @@
-"""Terminal output of commands: data as JSON on stdout, one line on stderr for an error."""
+"""Options and output of commands: data as JSON on stdout, one line on stderr for an error."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import IO, Annotated, NoReturn, TextIO, cast
 
 import typer
@@ -19,6 +20,17 @@ from excam.core.provenance import say
 
 MAX_CELL = 32  # columns of the widest cell of a table
 JSON = Annotated[bool, typer.Option("--json", "--jsonl", help="print JSON Lines instead of tables")]
+TO = Annotated[Path, typer.Option(help="the file to write")]
+PAGE = Annotated[Path, typer.Option(help="the HTML file to write")]
+FOLDER = Annotated[Path, typer.Option(help="folder for tables, figures and pages")]
+SEED = Annotated[int, typer.Option(help="seed of intervals and tests")]
+DRAW_SEED = Annotated[int, typer.Option(help="seed of what is drawn")]
+ID = typer.Option("--id", help="column of the ids; else one whose name says so")
+SYSTEM = Annotated[str | None, typer.Option(help="column of the systems; by default system, or scored rows'")]
+ITEMS = Annotated[int, typer.Option(min=0, help="number of shown rows with the largest differences")]
+HOST = Annotated[str, typer.Option(help="address to listen at")]
+PORT = Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free")]
+HOST_NAMES = Annotated[list[str] | None, typer.Option(help="another host name of this machine; may be repeated")]
 
 
 def stop(problem: ExcamError | str) -> NoReturn:

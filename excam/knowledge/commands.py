@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from excam.knowledge.documents import Reading
 
 app = typer.Typer(no_args_is_help=True, help="Make and search packs of passages from your documents.")
+WANTED = Annotated[str, typer.Option(help="only passages of it, or that state none")]
 PACK = Annotated[Path, typer.Argument(help="folder that `excam knowledge build` wrote")]
 LISTED = 10  # skipped files and rows that are named
 
@@ -83,8 +84,8 @@ def search(
     pack: PACK,
     query: Annotated[str, typer.Argument(help="words to look for")],
     count: Annotated[int, typer.Option(min=1, help="passages at most")] = 3,
-    language: Annotated[str, typer.Option(help="only passages of it, or that state none")] = "",
-    culture: Annotated[str, typer.Option(help="only passages of it, or that state none")] = "",
+    language: WANTED = "",
+    culture: WANTED = "",
     as_json: JSON = False,
 ) -> None:
     """Print the passages of a pack that share most with a query, best first, with score, id and licence.

@@ -7,19 +7,20 @@ from typing import Annotated
 
 import typer
 
+from excam.annotation.options import CAMPAIGN, DRAWN, EXPORTS
 from excam.core.provenance import each_line_once, say
 from excam.core.release import SHIPPED_SEED
-from excam.core.terminal import exit_on_error, stop
-from excam.scoring.options import ENGINE, MODEL, Serving, with_options
+from excam.core.terminal import DRAW_SEED, FOLDER, SEED, TO, exit_on_error, stop
+from excam.scoring.options import ENGINE, MODEL, TOKENS, Serving, with_options
 
 app = typer.Typer(no_args_is_help=True, help="Build a benchmark from templates, ask models, report their numbers.")
-TO = Annotated[Path, typer.Option(help="the file to write")]
-SEED = Annotated[int, typer.Option(help="seed of the orders")]
-TOKENS = Annotated[int, typer.Option(min=1, help="token limit of an answer")]
+TEMPLATES = Annotated[Path, typer.Argument(help="templates, as YAML")]
+CONTEXTS = Annotated[Path, typer.Option(help="CSV file with country, language and script")]
+SCENARIOS = Annotated[Path, typer.Argument(help="scenarios, as Parquet")]
 
 
 @app.command()
-def lint(file: Annotated[Path, typer.Argument(help="templates, as YAML")]) -> None:
+def lint(file: TEMPLATES) -> None:
     """Check templates: slots, tags, options, true and false children. Exit with code 1 if one has a problem.
 
     Example: excam macaron lint mini/macaron/templates.yaml
@@ -41,15 +42,13 @@ def lint(file: Annotated[Path, typer.Argument(help="templates, as YAML")]) -> No
 
 @app.command()
 def draw(
-    file: Annotated[Path, typer.Argument(help="templates, as YAML")],
-    contexts: Annotated[Path, typer.Option(help="CSV file with country, language and script")],
-    to: TO,
+    file: TEMPLATES,
+    contexts: CONTEXTS,
+    to: DRAWN,
     each: Annotated[int, typer.Option(min=1, help="authors of a context")] = 2,
     times: Annotated[int, typer.Option(min=1, help="authors of a context who fill the same template")] = 1,
-    pilot: Annotated[
-        int | None, typer.Option(min=1, help="draw only so many templates, which all authors fill")
-    ] = None,
-    seed: SEED = 0,
+    pilot: Annotated[int | None, typer.Option(min=1, help="draw so many templates, which all authors fill")] = None,
+    seed: DRAW_SEED = 0,
 ) -> None:
     """Draw a campaign: which templates each author fills, in an order of their own. `excam annotate` shows it to them.
 
@@ -73,10 +72,10 @@ def draw(
 
 @app.command()
 def review(
-    file: Annotated[Path, typer.Argument(help="scenarios, made by `excam macaron build`")],
-    to: TO,
+    file: SCENARIOS,
+    to: DRAWN,
     most: Annotated[int | None, typer.Option(min=1, help="scenarios of a country; without: all")] = None,
-    seed: SEED = 0,
+    seed: DRAW_SEED = 0,
 ) -> None:
     """Draw a campaign in which people of the culture approve, revise or remove scenarios. What is not drawn is listed.
 
@@ -95,8 +94,8 @@ def review(
 def feedback(
     file: Annotated[Path, typer.Argument(help="the campaign of authors")],
     review: Annotated[Path, typer.Argument(help="the campaign of the reviewers of what they submitted")],
-    exports: Annotated[list[Path], typer.Argument(help="files that reviewers exported")],
-    to: TO,
+    exports: EXPORTS,
+    to: DRAWN,
 ) -> None:
     """Return to its authors what reviewers did not approve: they see what was said of it, and fill it again.
 
@@ -113,8 +112,8 @@ def feedback(
 
 @app.command()
 def collect(
-    file: Annotated[Path, typer.Argument(help="the campaign of authors or of reviewers")],
-    exports: Annotated[list[Path], typer.Argument(help="files that the page or `excam annotate export` wrote")],
+    file: CAMPAIGN,
+    exports: EXPORTS,
     to: TO,
 ) -> None:
     """Collect what authors or reviewers submitted, as the JSON Lines that `build` reads.
@@ -140,7 +139,7 @@ def collect(
 def build(
     exports: Annotated[Path, typer.Argument(help="what authors submitted: a .jsonl file, or a folder of them")],
     templates_: Annotated[Path, typer.Option("--templates", help="templates, as YAML")],
-    contexts: Annotated[Path, typer.Option(help="CSV file with country, language and script")],
+    contexts: CONTEXTS,
     to: TO,
     reviews: Annotated[Path | None, typer.Option(help="decisions of reviewers, as JSON Lines")] = None,
 ) -> None:
@@ -186,7 +185,7 @@ def read(
 @app.command()
 @with_options
 def proofread(
-    file: Annotated[Path, typer.Argument(help="scenarios, as Parquet")],
+    file: SCENARIOS,
     model: MODEL,
     to: TO,
     engine: ENGINE = None,
@@ -214,9 +213,9 @@ def proofread(
 
 @app.command()
 def derive(
-    file: Annotated[Path, typer.Argument(help="scenarios, as Parquet")],
+    file: SCENARIOS,
     to: TO,
-    seed: SEED = 0,
+    seed: DRAW_SEED = 0,
 ) -> None:
     """Derive six instances of each scenario: multiple choice, true and false, in English and the local language.
 
@@ -276,14 +275,12 @@ def ask(
 def report(
     files: Annotated[list[Path], typer.Argument(help="answers, as Parquet: one file for each model and mode")],
     instances: Annotated[Path, typer.Option(help="the instances that they answer")],
-    to: Annotated[Path, typer.Option(help="folder for tables and figures")],
-    scenarios: Annotated[
-        Path | None, typer.Option(help="their scenarios: for coverage, and what the paper says")
-    ] = None,
+    to: FOLDER,
+    scenarios: Annotated[Path | None, typer.Option(help="their scenarios, for coverage and the paper's values")] = None,
     category: Annotated[
         list[str] | None, typer.Option(help="MODEL=CATEGORY: thinking, standard or open-weight, for averages")
     ] = None,
-    seed: Annotated[int, typer.Option(help="seed of intervals and tests")] = SHIPPED_SEED,
+    seed: SEED = SHIPPED_SEED,
 ) -> None:
     """Write the tables and figures of the workflow for these answers, beside those of the paper.
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from excam.annotation.options import CAMPAIGN, DRAWN, EXPORTS
 from excam.core.provenance import each_line_once, say
 from excam.core.release import SHIPPED_SEED
-from excam.core.terminal import exit_on_error, print_text, stop
+from excam.core.terminal import DRAW_SEED, FOLDER, SEED, exit_on_error, print_text, stop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -48,12 +49,12 @@ def show(rubric: RUBRIC = CURRENT) -> None:
 def draw(
     responses: Annotated[Path, typer.Argument(help="a .jsonl file, or a folder of them")],
     evaluator: Annotated[str, typer.Option(help="who rates every response")],
-    to: Annotated[Path, typer.Option(help="the campaign to write, for `excam annotate`")],
+    to: DRAWN,
     validators: Annotated[str, typer.Option(help="who rates a share of them, with commas between")] = "",
     overlap: Annotated[float, typer.Option(help="the share that validators rate too, after calibration")] = 0.2,
     calibration: Annotated[int, typer.Option(help="responses that all rate first; the manual wants 20 to 30")] = 25,
     rubric: RUBRIC = CURRENT,
-    seed: Annotated[int, typer.Option(help="seed of the draw")] = 0,
+    seed: DRAW_SEED = 0,
 ) -> None:
     """Draw who rates which response, and write the campaign with the rater's form.
 
@@ -84,8 +85,8 @@ def draw(
 
 @app.command()
 def collect(
-    file: Annotated[Path, typer.Argument(help="the campaign")],
-    exports: Annotated[list[Path], typer.Argument(help="files that the page or `excam annotate export` wrote")],
+    file: CAMPAIGN,
+    exports: EXPORTS,
     to: Annotated[Path, typer.Option(help="the .jsonl file of ratings to write")],
 ) -> None:
     """Collect what raters submitted as ratings, which `check` and `analyse` read.
@@ -128,13 +129,13 @@ def check(files: RATINGS, responses: RESPONSES = None, rubric: RUBRICS = None) -
 @app.command()
 def analyse(
     files: RATINGS,
-    to: Annotated[Path, typer.Option(help="folder for the tables and the page")],
+    to: FOLDER,
     responses: RESPONSES = None,
     rubric: RUBRICS = None,
     across: Annotated[
         bool, typer.Option("--across-versions", help="put ratings by several versions of the rubric together")
     ] = False,
-    seed: Annotated[int, typer.Option(help="seed of the bootstraps")] = SHIPPED_SEED,
+    seed: SEED = SHIPPED_SEED,
 ) -> None:
     """Write the workflow's files: agreement, disagreements, fatigue, means by condition, what the rules changed.
 

@@ -28,8 +28,13 @@ else:  # as commands have them
 METRICS = (
     "excam, rubric, rubric-choice, acre, acre-choice, acre-equivalent, calmqa, calmqa-surface, bleu, chrf, bertscore"
 )
-MODEL = Annotated[str, typer.Option(help="a folder with weights, an adapter, or NAME@http://host/v1")]
-ENGINE = Annotated[str | None, typer.Option("--backend", help="vllm or transformers, for a model of this machine")]
+MODEL = Annotated[
+    str, typer.Option(help="an adapter, a folder with weights, ORG/NAME (hub), PROVIDER/NAME, or NAME@http://host/v1")
+]
+ENGINE = Annotated[
+    str | None, typer.Option("--backend", help="engine of a local model: vllm (the default with a GPU) or transformers")
+]
+TOKENS = Annotated[int, typer.Option(min=1, help="token limit of an answer")]
 OMITTED = ("temperature", "top_p", "seed", "logprobs", "schema", "system")  # what people may leave out of requests
 
 
@@ -38,10 +43,7 @@ class Serving:
     """How a server is asked, beside what is found out with the first request. None or () is not given."""
 
     concurrency: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="requests open at a server at once, at most; by default 64, fewer while it is busy or slow"
-        ),
+        int | None, typer.Option(min=1, help="open requests to a server, at most; by default 64, fewer if busy or slow")
     ] = None
     rate: Annotated[int | None, typer.Option(min=1, help="requests to a server in a minute, at most")] = None
     timeout: Annotated[float | None, typer.Option(help="seconds to wait for an answer of a server, 600 by default")] = (
@@ -112,9 +114,7 @@ class Options(Serving):
             "default with --evidence and no --model)"
         ),
     ] = None
-    backend: Annotated[
-        str | None, typer.Option(help="vllm or transformers; by default vllm where a GPU is visible")
-    ] = None
+    backend: ENGINE = None
     dtype: Annotated[
         str | None,
         typer.Option(help="float32, bfloat16 or float16, of a model of this machine; by default float32 without a GPU"),

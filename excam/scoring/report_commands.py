@@ -8,13 +8,13 @@ from typing import Annotated
 import typer
 
 from excam.core.provenance import say
-from excam.core.terminal import exit_on_error, stop
+from excam.core.terminal import PAGE, exit_on_error, stop
 from excam.scoring.target import OVERWRITE, refuse_foreign, target
 
 
 def report(
     file: Annotated[Path, typer.Argument(help="file written by `excam score --to`, with any metric")],
-    to: Annotated[Path, typer.Option(help="HTML file to write")],
+    to: PAGE,
     overwrite: OVERWRITE = False,
 ) -> None:
     """Write a page about a scored file: its numbers, charts whose bars filter the rows, and the marked texts.

@@ -6,12 +6,10 @@ import csv
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from excam.core.provenance import say
-from excam.core.terminal import exit_on_error
+from excam.core.terminal import PAGE, exit_on_error
 from excam.error_reports.readers.words import MEASURED
 from excam.scoring.target import OVERWRITE, refuse_foreign, target
 
@@ -29,7 +27,7 @@ How to use a model: docs/judging-with-documents.md; how good yours is: excam qua
 
 
 def demo(
-    to: Annotated[Path, typer.Option(help="HTML file to write")] = Path("excam-demo.html"),
+    to: PAGE = Path("excam-demo.html"),
     overwrite: OVERWRITE = False,
 ) -> None:
     """Judge ten short answers by documents that ship, in seconds: no model, no network, no account.
