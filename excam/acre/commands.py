@@ -11,7 +11,7 @@ from excam.annotation.options import CAMPAIGN, DRAWN, EXPORTS, RATERS
 from excam.core.provenance import each_line_once, say
 from excam.core.release import SHIPPED_SEED
 from excam.core.terminal import DRAW_SEED, FOLDER, SEED, TO, exit_on_error, stop
-from excam.scoring.options import ENGINE, MODEL, TOKENS, Serving, with_options
+from excam.scoring.options import MODEL, TOKENS, Serving, with_options
 
 app = typer.Typer(no_args_is_help=True, help="Judge translations of culture-loaded expressions, and compare metrics.")
 ITEMS = Annotated[Path, typer.Option(help="the items, as JSON Lines or Parquet")]
@@ -53,7 +53,6 @@ def judge(
         list[str] | None, typer.Option(help="full, no-gate, no-routing, no-explication, no-reference; several")
     ] = None,
     by: Annotated[str, typer.Option(help="text: a line of JSON; choose: the likelihood of each answer")] = "text",
-    engine: ENGINE = None,
     max_tokens: TOKENS = 512,
     *,
     serving: Serving,
@@ -72,7 +71,7 @@ def judge(
     with exit_on_error():
         translated = translations.from_frame(file)
         if model == judgements.EQUIVALENT:
-            options = {"--variant": variant, "--by": by != "text", "--backend": engine}
+            options = {"--variant": variant, "--by": by != "text", "--backend": serving.backend}
             if refused := [name for name, value in options.items() if value]:
                 stop(f"{', '.join(refused)}: not for {model}, which asks no model; leave it out")
             judged = judgements.equivalent_frame(translated)
@@ -82,7 +81,7 @@ def judge(
             return
         variants: list[asks.Variant] = [expect_choice("--variant", name, asks.VARIANTS) for name in variant or ["full"]]
         tasks = asks.tasks(translated, variants, expect_choice("--by", by, asks.MODES))
-        with recorded_answers(model, engine, serving, max_tokens, file, to) as recorder:
+        with recorded_answers(model, serving, max_tokens, file, to) as recorder:
             verdicts = judgements.write(recorder, recorder.model_name, translated, tasks, to)
         invalid = sum(verdict.valid is False for verdict in verdicts)
         failures = counts.failures(verdicts)
@@ -206,7 +205,6 @@ def candidates(
     file: Annotated[Path, typer.Argument(help="Chinese sentences: id, source, and what else is to be kept")],
     model: MODEL,
     to: TO,
-    engine: ENGINE = None,
     max_tokens: TOKENS = 256,
     *,
     serving: Serving,
@@ -221,7 +219,7 @@ def candidates(
 
     with exit_on_error():
         sentences = finding.read(file)
-        with recorded_answers(model, engine, serving, max_tokens, file, to) as recorder:
+        with recorded_answers(model, serving, max_tokens, file, to) as recorder:
             extractions = recorder.record("reading, sentences", finding.flow, sentences, len(sentences))
             tables.write_jsonl(to, (row for extraction in extractions for row in extraction.rows))
         say(f"{to}: {finding.summary(extractions)}")

@@ -14,7 +14,7 @@ import typer
 from excam.annotation.options import CAMPAIGN, DRAWN, EXPORTS, RATERS, SOURCE, SOURCE_EXPORTS
 from excam.core.provenance import say
 from excam.core.terminal import DRAW_SEED, FOLDER, exit_on_error, stop
-from excam.scoring.options import ENGINE, MODEL, Serving, with_options
+from excam.scoring.options import MODEL, Serving, with_options
 
 if TYPE_CHECKING:
     from excam.calmqa.source import Question
@@ -44,7 +44,6 @@ def filter_(
     file: Annotated[Path, typer.Argument(help="questions in the official columns")],
     model: MODEL,
     to: Annotated[Path, typer.Option(help="JSON Lines: each question with what was decided in each round")],
-    engine: ENGINE = None,
     *,
     serving: Serving,
 ) -> None:
@@ -62,7 +61,7 @@ def filter_(
         questions: list[Question] = source.read_questions([file])
         if not questions:
             stop(f"{file}: 0 questions; expected one JSON object a line, in the official columns")
-        with recorded_answers(model, engine, serving, 64, file, to) as recorder:
+        with recorded_answers(model, serving, 64, file, to) as recorder:
             decided = recorder.record("filtering, requests", asks.keep, questions, None)
             votes = [{name: picked.option or picked.failure for name, picked in rounds.items()} for rounds in decided]
             cultural, is_clear = ([rounds.get(name) == "yes" for rounds in votes] for name in asks.FILTERS)

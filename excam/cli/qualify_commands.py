@@ -9,7 +9,7 @@ import typer
 
 from excam.core.provenance import say
 from excam.core.terminal import exit_on_error
-from excam.scoring.options import ENGINE, MODEL, Serving, with_options
+from excam.scoring.options import MODEL, Serving, with_options
 from excam.scoring.target import OVERWRITE, target
 
 
@@ -21,7 +21,6 @@ def qualify(
         float, typer.Option(min=0, help="stop then: fewer rows, wider intervals; a small model on a CPU needs 200")
     ] = 5.0,
     base: Annotated[Path | None, typer.Option(help="folder of an adapter's base model")] = None,
-    engine: ENGINE = None,
     overwrite: OVERWRITE = False,
     *,
     serving: Serving,
@@ -56,7 +55,7 @@ def qualify(
         if to.exists() and not overwrite:
             raise InputInvalid(f"--to: {to} is there; expected a new file; give another name or --overwrite")
         sampling = Sampling(max_tokens=ErrorReports.max_tokens, logprobs=False)
-        opened = open_model(model, base, engine, serving=serving)
+        opened = open_model(model, base, serving)
         rows, journal = question_set.questions(), journal_of(to)  # answers, if the command is killed
         progress = Progress("qualifying, rows", len(rows))
         answering = partial(ask, opened.backend, sampling, Journal(journal))

@@ -11,7 +11,7 @@ from excam.annotation.options import CAMPAIGN, DRAWN, EXPORTS
 from excam.core.provenance import each_line_once, say
 from excam.core.release import SHIPPED_SEED
 from excam.core.terminal import DRAW_SEED, FOLDER, SEED, TO, exit_on_error, stop
-from excam.scoring.options import ENGINE, MODEL, TOKENS, Serving, with_options
+from excam.scoring.options import MODEL, TOKENS, Serving, with_options
 
 app = typer.Typer(no_args_is_help=True, help="Build a benchmark from templates, ask models, report their numbers.")
 TEMPLATES = Annotated[Path, typer.Argument(help="templates, as YAML")]
@@ -188,7 +188,6 @@ def proofread(
     file: SCENARIOS,
     model: MODEL,
     to: TO,
-    engine: ENGINE = None,
     max_tokens: TOKENS = 512,
     *,
     serving: Serving,
@@ -205,7 +204,7 @@ def proofread(
 
     with exit_on_error():
         scenarios_ = scenarios.read(file)
-        with recorded_answers(model, engine, serving, max_tokens, file, to) as recorder:
+        with recorded_answers(model, serving, max_tokens, file, to) as recorder:
             outcomes = proofreading.write(recorder, scenarios_, to.with_suffix(".edits.csv"), to)
         counted = ", ".join(f"{outcome} {count}" for outcome, count in outcomes.items())
         say(f"{to}: {len(scenarios_)} scenarios; fields: {counted}")
@@ -246,7 +245,6 @@ def ask(
             help="choose: likelihoods of lines; letter: of letters; text: a line; thinking: a line after reasoning"
         ),
     ] = "choose",
-    engine: ENGINE = None,
     max_tokens: Annotated[int | None, typer.Option(min=1, help="limit of an answer; 64, for thinking 4096")] = None,
     *,
     serving: Serving,
@@ -265,7 +263,7 @@ def ask(
     with exit_on_error():
         ask_mode, instances = expect_choice("mode", mode, asks.MODES), derive.read(file)
         limit = max_tokens or (4096 if ask_mode == "thinking" else 64)
-        with recorded_answers(model, engine, serving, limit, file, to) as recorder:
+        with recorded_answers(model, serving, limit, file, to) as recorder:
             answered = recorder.record("asking, requests", partial(asks.answer, mode=ask_mode), instances, None)
             tables.write_frame(to, answers.to_frame(instances, recorder.model_name, ask_mode, answered))
         say(f"{to}: {len(answered)} answers; failures: {counts.failures(answered)}")

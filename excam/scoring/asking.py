@@ -115,27 +115,23 @@ class Recorder:
 
 
 @contextmanager
-def recorded_answers(
-    model: str, engine: str | None, serving: Serving, max_tokens: int, source: Path, to: Path
-) -> Iterator[Recorder]:
+def recorded_answers(model: str, serving: Serving, max_tokens: int, source: Path, to: Path) -> Iterator[Recorder]:
     """Open a model and yield what asks it about items that were read from `source`.
 
     Answers are kept in a journal beside `to`: a killed command continues. At the end of the block, where `to` is
     written, `<to>.transcript.jsonl` holds every request and answer, and `<to>.manifest.json` the hashes of the files,
-    the model, counts and tokens; the journal is removed. `serving` says how a model behind a server is asked. Raise as
-    `open_model` does.
+    the model, counts and tokens; the journal is removed. Raise as `open_model` does.
 
     Args:
         model: as `--model` has it
-        engine: one of `local_model.ENGINES`; None: chosen by the machine
-        serving: how a model behind a server is asked
+        serving: the engine of a local model, or how one behind a server is asked
         max_tokens: of one answer
         source: the file that the items were read from, for the manifest
         to: the file that the caller writes
     """
     quiet_libraries()
     journal = Journal(journal_of(to))
-    opened = open_model(model, engine=engine, serving=serving, journal=journal)
+    opened = open_model(model, serving=serving, journal=journal)
     asker = Asker(opened, Sampling(max_tokens=max_tokens, logprobs=False), journal)
     transcript_path, manifest = (to.with_name(f"{to.name}.{kind}") for kind in ("transcript.jsonl", "manifest.json"))
     recorder = Recorder(asker, transcript_path, manifest, {"model": opened.described, "max_tokens": max_tokens})

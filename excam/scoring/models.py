@@ -91,36 +91,34 @@ def parse(model: str | Path | Address) -> Address:
 def open_model(
     model: str | Path | Address,
     base: str | Path | None = None,
-    engine: str | None = None,
     serving: Serving | None = None,
     *,
     dtype: str | None = None,
     probe: Probe | None = None,
     journal: Journal | None = None,
 ) -> OpenedModel:
-    """Open a model. `base` is the folder of an adapter's base model, `engine` one of `local_model.ENGINES`, `dtype` one
-    of `local_model.DTYPES`, in which a model of this machine computes.
+    """Open a model. `base` is the folder of an adapter's base model, `dtype` one of `local_model.DTYPES`, in which a
+    model of this machine computes.
 
-    `serving` says how a model behind a server is asked. What it takes is found out with the first question and kept in
-    the `journal` of the answers; with `probe`, which returns what is asked first, at once, so that the signature says
-    it. Raises ModelInvalid if there is no such model, InputInvalid for an option that it cannot have, NotInstalled in a
-    light install.
+    `serving` has the engine of such a model, and says how one behind a server is asked. What a server takes is found
+    out with the first question and kept in the `journal` of the answers; with `probe`, which returns what is asked
+    first, at once, so that the signature says it. Raises ModelInvalid if there is no such model, InputInvalid for an
+    option that it cannot have, NotInstalled in a light install.
     """
-    address = parse(model)
+    address, serving = parse(model), serving or Serving()
     if address.endpoint:
-        for option, value in (("--backend", engine), ("--base", base), ("--dtype", dtype)):
+        for option, value in (("--backend", serving.backend), ("--base", base), ("--dtype", dtype)):
             if value is not None:
                 raise InputInvalid(f"{option}: found {value} for {address.name}, behind a server; leave it out")
         entry = served_model.entry_of(address.name, address.endpoint, serving)
         return served_model.opened(entry, probe, journal)
-    if serving and serving.given:
-        options = ", ".join(map(option_name, serving.given))
-        raise InputInvalid(f"{options}: found for {address}, on this machine; leave it out")
+    if options := [option_name(name) for name in serving.given if name != "backend"]:
+        raise InputInvalid(f"{', '.join(options)}: found for {address}, on this machine; leave it out")
     if local_model.is_weights(folder := Path(address.text)):
         if base is not None:
             raise InputInvalid(f"--base: found {base} for {folder}, a whole model; expected an adapter; leave it out")
-        return replace(local_model.open_weights(folder, engine, dtype), label=address.label)
-    return replace(local_model.open_adapter(address.text, base, engine, dtype), label=address.label)
+        return replace(local_model.open_weights(folder, serving.backend, dtype), label=address.label)
+    return replace(local_model.open_adapter(address.text, base, serving.backend, dtype), label=address.label)
 
 
 def open_entry(at: Entry, probe: Probe | None = None, journal: Journal | None = None) -> OpenedModel:

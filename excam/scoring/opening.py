@@ -118,7 +118,6 @@ def _model(wanted: Metric, options: Options, index: Index | None, address: Addre
     return open_model(
         address,
         base,
-        options.backend,
         options.serving,
         dtype=options.dtype,
         probe=partial(first_request, wanted, options, index) if wanted.asks != "nothing" else None,

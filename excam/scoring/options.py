@@ -31,16 +31,16 @@ METRICS = (
 MODEL = Annotated[
     str, typer.Option(help="an adapter, a folder with weights, ORG/NAME (hub), PROVIDER/NAME, or NAME@http://host/v1")
 ]
-ENGINE = Annotated[
-    str | None, typer.Option("--backend", help="engine of a local model: vllm (the default with a GPU) or transformers")
-]
 TOKENS = Annotated[int, typer.Option(min=1, help="token limit of an answer")]
 OMITTED = ("temperature", "top_p", "seed", "logprobs", "schema", "system")  # what people may leave out of requests
 
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """How a server is asked, beside what is found out with the first request. None or () is not given."""
+    """The engine of a local model, or how a server is asked, beside what is found out with the first request.
+
+    None or () is not given.
+    """
 
     concurrency: Annotated[
         int | None, typer.Option(min=1, help="open requests to a server, at most; by default 64, fewer if busy or slow")
@@ -56,6 +56,9 @@ class Serving:
             "repeat the option for several; what a server refuses is left out without it"
         ),
     ] = ()
+    backend: Annotated[
+        str | None, typer.Option(help="engine of a local model: vllm (the default with a GPU) or transformers")
+    ] = None
 
     def checked(self) -> Serving:
         """Return itself. Raise InputInvalid for a value that it cannot have."""
@@ -75,7 +78,7 @@ class Serving:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Return those that are given, as settings of a server, beside what is omitted."""
+        """Return those of a server that are given, beside what is omitted."""
         named = {"concurrency": self.concurrency, "requests_per_minute": self.rate, "timeout": self.timeout}
         return {name: value for name, value in named.items() if value is not None}
 
@@ -114,7 +117,6 @@ class Options(Serving):
             "default with --evidence and no --model)"
         ),
     ] = None
-    backend: ENGINE = None
     dtype: Annotated[
         str | None,
         typer.Option(help="float32, bfloat16 or float16, of a model of this machine; by default float32 without a GPU"),
@@ -144,7 +146,7 @@ class Options(Serving):
 
     @property
     def serving(self) -> Serving:
-        """Return how a model behind a server is asked."""
+        """Return the engine, and how a model behind a server is asked."""
         return Serving(**{item.name: getattr(self, item.name) for item in fields(Serving)})
 
 
