@@ -104,10 +104,11 @@ def estimate(
         clusters: the name of each item's cluster
         seed: of the draws
         scale: a correlation has an interval within -1 and 1
-        mirror: as in `interval`
+        mirror: returns sums that only turn the interval round; without it, those with the first column negated
     """
-    value = float(statistic(_whole(_cluster_sums(columns, clusters)))[0])
-    return _estimate(value, interval(columns, statistic, clusters, seed=seed, scale=scale, mirror=mirror))
+    sums = _cluster_sums(columns, clusters)
+    value = float(statistic(_whole(sums))[0])
+    return _estimate(value, _interval_of_sums(sums, statistic, seed=seed, scale=scale, mirror=mirror))
 
 
 def _estimate(value: float, bounds: Interval | None) -> dict[str, float | None]:
@@ -151,7 +152,6 @@ def interval(
     draws: int = 2000,
     seed: int = 0,
     scale: Scale = "line",
-    mirror: Mirror = _first_negated,
 ) -> Interval | None:
     """Return the interval of a statistic of sums.
 
@@ -169,11 +169,22 @@ def interval(
         draws: with replacement, of more than `FEW` clusters
         seed: of these
         scale: a correlation has an interval within -1 and 1
-        mirror: returns sums that only turn the interval round; without it, those with the first column negated
     """
+    return _interval_of_sums(_cluster_sums(columns, clusters), statistic, draws, seed, scale)
+
+
+def _interval_of_sums(
+    sums: NDArray[np.float64],
+    statistic: Statistic,
+    draws: int = 2000,
+    seed: int = 0,
+    scale: Scale = "line",
+    mirror: Mirror = _first_negated,
+) -> Interval | None:
+    """Return `interval` of the sums of clusters; `mirror` returns sums that only turn it round."""
     if draws < 1:
         raise InputInvalid(f"bootstrap got draws={draws}, expected 1 or more")
-    sums, is_symmetric = _in_order(_cluster_sums(columns, clusters), mirror)
+    sums, is_symmetric = _in_order(sums, mirror)
     whole = _whole(sums)
     value = float(statistic(whole)[0])
     if sums.shape[1] < FEWEST or np.isnan(value):

@@ -54,11 +54,9 @@ def sheet(width: float, height: float, title: str, note: str) -> Figure:
     return figure
 
 
-def plot(
-    wide: float, tall: float, above: float, right: float, *, title: str, note: str, across: str, up: str
-) -> tuple[Figure, Axes]:
-    """A figure and its axes of so many inches, `above` them and on their `right` room for a legend."""
-    left = 0.75
+def plot(right: float, *, title: str, note: str, across: str, up: str) -> tuple[Figure, Axes]:
+    """A figure and its axes, on their `right` so many inches for a legend."""
+    wide, tall, above, left = 4.6, 2.8, 0.42, 0.75  # inches
     width = left + wide + right
     note = filled(note, width - 2 * MARGIN, **FINE)
     foot = 0.62 + extent(note or " ", **FINE)[1] + MARGIN

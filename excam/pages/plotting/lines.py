@@ -36,7 +36,7 @@ def curves(
         raise InputInvalid(f"curves got {len(lines)} lines, expected some, and points in each")
     with defaults():
         longest = max(extent(name, size=FONT)[0] for name in lines)
-        figure, axes = plot(4.6, 2.8, 0.42, longest + 0.75, title=title, note=note, across=across, up=up)
+        figure, axes = plot(longest + 0.75, title=title, note=note, across=across, up=up)
         for at, points in enumerate(lines.values()):
             again = at if len(lines) <= len(DASHES) else at // len(INKS)  # of few, each is seen through the next
             ink, dash = INKS[at % len(INKS)], DASHES[again % len(DASHES)]
