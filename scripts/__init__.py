@@ -1,6 +1,6 @@
 """The steps of the workflow, run as `python -m scripts STEP`: typed functions that call `excam` and write files.
 
-A step has the name of its rule; its options follow from its parameters (`Step`). Most steps declare their rule
+A step has the name of its rule; its options follow from its parameters (`StepProgram`). Most steps declare their rule
 (`rules/steps.smk`); `rules/<module>.smk` has those of `scripts/<module>.py` that want of a machine what no field says.
 Pages of a system that has a report are in its `excam/<system>/report.py`, since commands make them too.
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 from excam.core.escapes import visible_line
 from excam.core.exceptions import AnswersMissing, ExcamError, InputInvalid
 from excam.core.provenance import NO_LOCKS, quiet_libraries, refuse_damaged, say
-from excam.core.step_programs import Step, step
+from excam.core.step_programs import StepProgram, step
 from excam.core.steps import read_steps
 
 __all__ = ["ROOT", "Step", "load", "run", "step"]
@@ -28,7 +28,7 @@ DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errn
 UNLOCKED = "expected a file system with locks: work on another, or have this one (Lustre) mounted with -o flock,"
 
 
-def load(name: str) -> Step:
+def load(name: str) -> StepProgram:
     """Return a step by its name. Raises InputInvalid if no module here declares it."""
     steps = read_steps(ROOT)
     if name not in steps:

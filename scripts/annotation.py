@@ -292,9 +292,9 @@ def draw_ratings(lines: list[dict[str, str]], datasets: Sequence[str], pictures:
     grid = [[at[row, column] for column in columns] for row in rows]
     level = f"{LEVEL}".removeprefix("0")
     figure = plotting.heat_map(
-        [[plotting.Cell(float(line["scaled_accuracy"]), mark=_mark(line)) for line in row] for row in grid],
-        plotting.Labels(rows, separators=[len(rows) - len(tuned)]),
-        plotting.Labels(
+        [[plotting.Tile(float(line["scaled_accuracy"]), mark=_mark(line)) for line in row] for row in grid],
+        plotting.Axis(rows, separators=[len(rows) - len(tuned)]),
+        plotting.Axis(
             [about.title(column) for column in columns],
             separators=[len(datasets)],
             counts=[int(line["n"]) for line in grid[0]],

@@ -20,7 +20,7 @@ from excam.error_reports.scoring import score
 from excam.excam40k.construction import templates
 from excam.excam40k.validation import human_ratings
 from excam.pages import claims
-from excam.pages.claims import Claim, Ours
+from excam.pages.claims import Ours, Quote
 from excam.training.layout import load_layout
 from scripts import annotation, figures, step
 
@@ -95,11 +95,11 @@ def paper_claims(
     """
     columns = ("id", "what", "printed", "unit", "source", "contradiction")
     lines = tables.read_lines(printed_path)
-    printed = [Claim(*(line[column] for column in columns), why=line["why"]) for line in lines]
+    printed = [Quote(*(line[column] for column in columns), why=line["why"]) for line in lines]
     claims.write(numbers_path, page_path, HEAD, printed, claims_answered(files, experiment, printed))
 
 
-def claims_answered(files: _ResultFiles, experiment: Mapping[str, Any], printed: Sequence[Claim]) -> dict[str, Ours]:
+def claims_answered(files: _ResultFiles, experiment: Mapping[str, Any], printed: Sequence[Quote]) -> dict[str, Ours]:
     """Return ours of every claim, by its id."""
     ids = {claim.text: claim.id for claim in printed}
     rows = {ids[line["claim"]]: line["ours"] for line in tables.read_lines(files.table_2_path)}

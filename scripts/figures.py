@@ -130,8 +130,8 @@ def draw_figure_3(
             [_cell(line := at.get((row, c), {}), _mark(line), n=n) for c, n in zip(columns, behind, strict=True)]
             for row in rows
         ],
-        plotting.Labels(rows, separators=[len(rows) - len(tuned)]),
-        plotting.Labels(
+        plotting.Axis(rows, separators=[len(rows) - len(tuned)]),
+        plotting.Axis(
             [f"{about.title(c)} †" if c in soft else about.title(c) for c in columns],
             separators=[len(datasets)],
             counts=counts,
@@ -147,8 +147,8 @@ def draw_figure_3(
     plotting.save(figure, pictures)
 
 
-def _cell(line: dict[str, str], mark: str, *, n: int | None = None, framed: bool = False) -> plotting.Cell:
-    return plotting.Cell(float(line["scaled_accuracy"]) if line else None, n, mark, framed=framed)
+def _cell(line: dict[str, str], mark: str, *, n: int | None = None, framed: bool = False) -> plotting.Tile:
+    return plotting.Tile(float(line["scaled_accuracy"]) if line else None, n, mark, framed=framed)
 
 
 def _mark(line: dict[str, str]) -> str:
@@ -339,8 +339,8 @@ def draw_figure_11(lines: list[dict[str, str]], model: str, datasets: Sequence[s
     first = next((place for place, row in enumerate(rows) if not row.startswith("all")), len(rows))
     figure = plotting.heat_map(
         [[_cell(line, _star(line), framed=line.get("seen") == "False") for line in row] for row in grid],
-        plotting.Labels([_name(row) for row in rows], separators=[first]),
-        plotting.Labels([about.title(column) for column in columns], separators=[len(datasets)], counts=counts),
+        plotting.Axis([_name(row) for row in rows], separators=[first]),
+        plotting.Axis([about.title(column) for column in columns], separators=[len(datasets)], counts=counts),
         plotting.Scale("scaled accuracy; 0: chance"),
         title=f"Scaled accuracy of every adapter of {model}",
         note="Framed: the adapter never saw this dataset. * a leave-one-out adapter differs from the one trained on "

@@ -187,11 +187,11 @@ def figure_5(lines: Sequence[Mapping[str, Any]]) -> Figure:
     ) + "Standard deviations below the right translations of the same item; negative: the wrong ones score higher."
     return plotting.heat_map(
         [
-            [plotting.Cell(at[metric, error]["drop"], int(at[metric, error]["n"])) for metric in metrics]
+            [plotting.Tile(at[metric, error]["drop"], int(at[metric, error]["n"])) for metric in metrics]
             for error in ERRORS
         ],
-        plotting.Labels([f"{error} (n = {sizes[error]})" for error in ERRORS]),
-        plotting.Labels(metrics),
+        plotting.Axis([f"{error} (n = {sizes[error]})" for error in ERRORS]),
+        plotting.Axis(metrics),
         plotting.Scale("drop, standard deviations"),
         title="Drop of the score by kind of error",
         note=note,
@@ -311,9 +311,9 @@ def figure_3(lines: Sequence[Mapping[str, Any]]) -> Figure:
     made_up = [label for system, label in labels.items() if system.startswith(MADE_UP)]
     note = "By the labels of people; an error of higher priority hides others of the same translation."
     return plotting.heat_map(
-        [[plotting.Cell(100 * int(line[kind]) / int(line["n"]), int(line["n"])) for kind in kinds] for line in lines],
-        plotting.Labels(list(labels.values()), made_up=made_up),
-        plotting.Labels(kinds, separators=(1,)),
+        [[plotting.Tile(100 * int(line[kind]) / int(line["n"]), int(line["n"])) for kind in kinds] for line in lines],
+        plotting.Axis(list(labels.values()), made_up=made_up),
+        plotting.Axis(kinds, separators=(1,)),
         plotting.Scale("percent of the translations", digits=0),
         title="Right translations and primary errors, percent",
         note=note + (" Made-up (striped): written for a demonstration, by no system." if made_up else ""),

@@ -11,7 +11,7 @@ from typing import Any
 
 from excam.acre import equivalent, sentence_metrics
 from excam.core import tables
-from excam.pages.claims import Claim, Ours, stated
+from excam.pages.claims import Ours, Quote, stated
 
 Lines = Sequence[Mapping[str, str]]
 Answers = Iterator[tuple[str, Ours]]
@@ -22,9 +22,9 @@ OTHERS = "other items, systems and judges than the paper's"
 NO_LABELS = "no labels of people: labels.jsonl"
 
 
-def claims(folder: Sequence[Path]) -> list[Claim]:
+def claims(folder: Sequence[Path]) -> list[Quote]:
     """Return every claim of the printed files: the lines of claims.csv, the cells of the tables; a blank one is one."""
-    listed: list[Claim] = []
+    listed: list[Quote] = []
     for path in folder:
         lines = tables.read_lines(path)
         if path.stem == "claims":
@@ -34,7 +34,7 @@ def claims(folder: Sequence[Path]) -> list[Claim]:
         for line in lines:
             row, *columns = line
             listed += [
-                Claim(f"{path.stem}/{line[row]}/{column}", f"{line[row]}, {column}", line[column] or "blank", "", place)
+                Quote(f"{path.stem}/{line[row]}/{column}", f"{line[row]}, {column}", line[column] or "blank", "", place)
                 for column in columns
                 if column not in TEXTS
             ]

@@ -18,7 +18,7 @@ from typing import Any
 
 from excam.core.command_input import spooled
 from excam.core.exceptions import InputInvalid, in_a_line
-from excam.core.row_layouts import DAMAGED, MAX_ROW, Kind, Layout, layout_of, open_text
+from excam.core.row_layouts import DAMAGED, MAX_ROW, FileLayout, Kind, layout_of, open_text
 
 CHUNK = 4096  # rows of a Parquet file in memory at once
 csv.field_size_limit(MAX_ROW)
@@ -67,9 +67,9 @@ def answered_rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
         yield number, row
 
 
-def records_of(layout: Layout) -> Records:
+def records_of(layout: FileLayout) -> Records:
     """Yield the rows of a file whose layout is known, see `records`."""
-    readers: Mapping[Kind, Callable[[Path, Layout], Records]] = {
+    readers: Mapping[Kind, Callable[[Path, FileLayout], Records]] = {
         "json-lines": _json_lines,
         "json": _json_value,
         "csv": _csv,
@@ -140,7 +140,7 @@ def _checked(value: Any) -> Record:
     return BadRow("not-an-object", f"found {type(value).__name__}; expected an object")
 
 
-def _json_lines(path: Path, layout: Layout) -> Records:
+def _json_lines(path: Path, layout: FileLayout) -> Records:
     with open_text(path, layout.encoding, "\n", _ESCAPED) as stream:
         for number, line in enumerate(stream, 1):
             line = line.removeprefix("\ufeff") if number == 1 else line
@@ -148,7 +148,7 @@ def _json_lines(path: Path, layout: Layout) -> Records:
                 yield number, _parsed(line)
 
 
-def _json_value(path: Path, layout: Layout) -> Records:
+def _json_value(path: Path, layout: FileLayout) -> Records:
     """Yield the objects of an array, the samples of a log of inspect_ai, or the one object of a file."""
     with open_text(path, layout.encoding, errors=_ESCAPED) as stream:
         text = stream.read().removeprefix("\ufeff")
@@ -170,7 +170,7 @@ def _json_value(path: Path, layout: Layout) -> Records:
         yield number, _checked(row)
 
 
-def log_status(layout: Layout) -> str:
+def log_status(layout: FileLayout) -> str:
     """Return the status that a log of inspect_ai states of its run, such as success or error; "" for any other file."""
     if layout.kind != "json":
         return ""
@@ -194,7 +194,7 @@ def _is_by_column(value: Mapping[str, Any]) -> bool:
 # --- CSV
 
 
-def _csv(path: Path, layout: Layout) -> Records:
+def _csv(path: Path, layout: FileLayout) -> Records:
     """Yield the rows of a CSV file as texts by column. Missing cells at the end of a row are None.
 
     Rows of empty cells at the end of the file, and empty lines among several columns, are no rows.
@@ -250,7 +250,7 @@ def header_names(where: Path | str, header: Iterable[str | None]) -> list[str]:
     return names
 
 
-def _workbook(path: Path, layout: Layout) -> Records:
+def _workbook(path: Path, layout: FileLayout) -> Records:
     """Yield the rows of a workbook's first sheet as texts by column, as those of CSV, without empty ones at the end."""
     from excam.core.tables import read_sheet
 
@@ -272,7 +272,7 @@ def _csv_row(names: Sequence[str], line: list[str]) -> Record:
 # --- columnar files and folders
 
 
-def _parquet(path: Path, layout: Layout) -> Records:
+def _parquet(path: Path, layout: FileLayout) -> Records:
     from excam.core.tables import UNREADABLE, class_labels, scan_parquet
 
     at = 0
@@ -288,7 +288,7 @@ def _parquet(path: Path, layout: Layout) -> Records:
         raise InputInvalid(f"{path}: {in_a_line(problem)}; expected a Parquet file") from None
 
 
-def _arrow(path: Path, layout: Layout) -> Records:
+def _arrow(path: Path, layout: FileLayout) -> Records:
     from excam.core.tables import UNREADABLE, read_arrow
 
     try:

@@ -71,7 +71,7 @@ _SPLIT = re.compile(r"(?P<name>.+)-\d{5}-of-\d{5}|(?P<plain>train|training|test|
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class FileLayout:
     """How a file or folder is read."""
 
     path: Path  # as it was given, for messages
@@ -93,7 +93,7 @@ class Layout:
         return (*notes, *([self.encoding] if self.encoding not in ("utf-8", "utf-8-sig") else []))
 
 
-def layout_of(path: Path, encoding: str | None = None) -> Layout:
+def layout_of(path: Path, encoding: str | None = None) -> FileLayout:
     """Find out how a file or folder is read. Raises InputInvalid for a file that is none of rows."""
     if path.is_dir():
         return _folder(path)
@@ -110,22 +110,22 @@ def layout_of(path: Path, encoding: str | None = None) -> Layout:
     if kind == "workbook" and start.startswith(_WORKBOOKS):
         from excam.core.tables import sheet_names
 
-        return Layout(path, (path,), kind, sheets=sheet_names(path))
+        return FileLayout(path, (path,), kind, sheets=sheet_names(path))
     mistake = mistaken_for(start) or ("no workbook, as its name says; expected one" if kind == "workbook" else "")
     if mistake:
         raise InputInvalid(f"{path}: {mistake}")
     if not is_packed and start and path.suffix.lower() in PACKED:
         raise InputInvalid(f"{path}: is not packed, as its name says; expected {PACKED[path.suffix.lower()]}")
     if kind in ("parquet", "arrow"):
-        return Layout(path, (path,), kind)
+        return FileLayout(path, (path,), kind)
     text_encoding = encoding or _encoding(path, start, is_json=kind != "csv")
     text = _decoded(path, start, text_encoding)
     if kind != "csv":
-        return Layout(path, (path,), "json-lines" if _is_json_lines(text, kind) else "json", text_encoding)
+        return FileLayout(path, (path,), "json-lines" if _is_json_lines(text, kind) else "json", text_encoding)
     first = text.partition("\n")[0]
     stated = re.fullmatch(r'"?sep=(.)"?\r?', first.lstrip("\ufeff"))
     separator = stated[1] if stated else _separator(re.split("[\r\n]", text.lstrip("\r\n"), maxsplit=1)[0], suffix)
-    return Layout(path, (path,), "csv", text_encoding, separator, int(bool(stated)))
+    return FileLayout(path, (path,), "csv", text_encoding, separator, int(bool(stated)))
 
 
 def mistaken_for(start: bytes) -> str | None:
@@ -217,7 +217,7 @@ def _separator(header: str, suffix: str) -> str:
     return max(counts, key=lambda separator: counts[separator])
 
 
-def _folder(path: Path) -> Layout:
+def _folder(path: Path) -> FileLayout:
     """Return the layout of a data set that `datasets` saved, or of a folder with Parquet or Arrow files."""
     splits = path / "dataset_dict.json"
     if splits.is_file():
@@ -235,7 +235,7 @@ def _folder(path: Path) -> Layout:
 
         info = path / "dataset_info.json"
         features = _json_of(info, "features") if info.is_file() else {}
-        return Layout(path, files, "arrow", labels=class_labels_of(features))
+        return FileLayout(path, files, "arrow", labels=class_labels_of(features))
     files = [file for file in files_below(path) if not is_hidden(file.relative_to(path))]
     table_files = [file for file in files if SUFFIXES.get(file.suffix.lower()) in ("parquet", "arrow")]
     table_files = [file for file in table_files if not file.name.startswith("cache-")]
@@ -248,7 +248,7 @@ def _folder(path: Path) -> Layout:
     if len(names := {name for file in table_files if (name := _split_of(file, path))}) > 1:
         several = ", ".join(sorted(names))
         raise InputInvalid(f"{path}: splits {several}; expected one of them; give its file or folder")
-    return Layout(path, tuple(table_files), kinds.pop())
+    return FileLayout(path, tuple(table_files), kinds.pop())
 
 
 def _split_of(file: Path, folder: Path) -> str | None:

@@ -17,7 +17,7 @@ from excam.core.exceptions import InputInvalid
 SHOWN = {Path: "FILE", int: "N", float: "N"}  # in the help, by type
 
 
-class Step:
+class StepProgram:
     """A program made of a function: it takes the words of a command line, and each parameter is an option.
 
     The option has the parameter's name, without `_path`, `_paths` or `_json` at its end. The annotation says what it
@@ -49,9 +49,9 @@ class Step:
         self.function(**values)
 
 
-def step(version: int, **page: Any) -> Callable[[Callable[..., None]], Step]:
+def step(version: int, **page: Any) -> Callable[[Callable[..., None]], StepProgram]:
     """Make a step of a function. `page` declares what page it makes; `excam/core/steps.py` reads it from the text."""
-    return lambda function: Step(function, version)
+    return lambda function: StepProgram(function, version)
 
 
 def _options(function: Any) -> Iterator[tuple[str, tuple[Any, Any]]]:

@@ -1,6 +1,6 @@
 """What the steps of the workflow declare: their versions, and the rules that most of them are run by.
 
-A step is a function under `@step(version=N)`, which also names the fields of its `Rule`, as literals. A step that wants
+A step is a function under `@step(version=N)`, which also names the fields of its `StepRule`, as literals. A step that wants
 of a machine what no field says has its rule in `rules/`. What several steps share stands once, in a dictionary above
 them: `inputs=STUDY`, `inputs={**STUDY, "more": ...}`, `**PAGE`. They are read without an import, so that planning loads
 no library for them.
@@ -23,7 +23,7 @@ READ = (".md", ".svg")  # what a report shows of a page; of a page without them,
 
 
 @dataclass(frozen=True)
-class Rule:
+class StepRule:
     """A rule. Each input, setting and output is an option of its step, under the same name; so is a wildcard that the
     step has a parameter for. A step that asks a model has the options of `scripts.asking` too.
 
@@ -91,7 +91,7 @@ class DeclaredStep:
 
     module: Path
     version: int
-    rule: Rule | None
+    rule: StepRule | None
 
 
 def read_steps(root: Path) -> dict[str, DeclaredStep]:
@@ -151,10 +151,10 @@ def _read(module: Path, function: ast.FunctionDef, call: ast.Call, shared: Mappi
         values = ({"environment": "inference", "local": False} if "asks" in values else {}) | values
         caption = docstring.partition("\n\n")[2] or docstring
         parameters = [parameter.arg for parameter in (*function.args.args, *function.args.kwonlyargs)]
-        rule = Rule(name=function.name, caption=caption, parameters=parameters, **values) if values else None
+        rule = StepRule(name=function.name, caption=caption, parameters=parameters, **values) if values else None
         return DeclaredStep(module, version, rule)
     except (TypeError, ValueError, KeyError) as problem:
-        names = ", ".join(rule_field.name for rule_field in fields(Rule)[3:])
+        names = ", ".join(rule_field.name for rule_field in fields(StepRule)[3:])
         why = "no version" if isinstance(problem, KeyError) else problem
         raise InputInvalid(f"{place}: {why}; expected version=N, and of a rule literals of {names}") from None
 

@@ -119,8 +119,8 @@ def figure_blind_spots(lines: Sequence[Line]) -> Figure:
     few = "Few erroneous texts: most differences between cells are chance. "
     return plotting.heat_map(
         [[_drawn_cell(at.get((metric, kind))) for kind in kinds] for metric in metrics],
-        plotting.Labels(list(map(spoken, metrics))),
-        plotting.Labels(kinds),
+        plotting.Axis(list(map(spoken, metrics))),
+        plotting.Axis(kinds),
         plotting.Scale("share of pairs", limits=(0.0, 1.0), centre=0.5),
         title=title,
         note=(few if all(line["wrong"] < FEW for line in lines) else "")
@@ -132,11 +132,11 @@ def figure_blind_spots(lines: Sequence[Line]) -> Figure:
     )
 
 
-def _drawn_cell(line: Line | None) -> plotting.Cell:
+def _drawn_cell(line: Line | None) -> plotting.Tile:
     if line is None:
-        return plotting.Cell(None)
+        return plotting.Tile(None)
     below = "" if line["auc"] is None else _beneath(line)
-    return plotting.Cell(line["auc"], line["wrong"], below=below, framed=_excludes_chance(line))
+    return plotting.Tile(line["auc"], line["wrong"], below=below, framed=_excludes_chance(line))
 
 
 def _beneath(cell: Line) -> str:

@@ -28,7 +28,7 @@ def judge(
     samples: Sequence[Sample], bases: Mapping[str, BaseSample], files: Sequence[Path], seed: int
 ) -> list[Verdict]:
     """Return a verdict on each row. `seed` is that with which the rows were wrapped."""
-    pack = index.in_memory(documents.read(files, documents.Stated(licence="not published")).passages)
+    pack = index.in_memory(documents.read(files, documents.DocumentDefaults(licence="not published")).passages)
     reader, way = readers.of(None), BY_EVIDENCE[WORDS]
 
     def judged(sample: Sample) -> Flow[Verdict]:

@@ -38,7 +38,7 @@ from excam.inference.cache_keys import cache_key, canonical_json
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class JournalEntry:
     """A line with an answer. `by` is the digest of the model's identity, which has a line of its own (`Identity`)."""
 
     key: str
@@ -54,7 +54,7 @@ class Identity:
     identity: str
 
 
-def line_bytes(line: Entry | Identity) -> bytes:
+def line_bytes(line: JournalEntry | Identity) -> bytes:
     """Return a line as canonical JSON; the parts of an entry are put together by hand, since its answer is long."""
     if isinstance(line, Identity):
         return canonical_json(asdict(line)) + b"\n"
@@ -71,7 +71,7 @@ def _digest(identity: str) -> str:
     return hashlib.sha256(identity.encode("utf-8", "backslashreplace")).hexdigest()[:12]
 
 
-def _parse_line(line: bytes) -> Entry | Identity:
+def _parse_line(line: bytes) -> JournalEntry | Identity:
     """Return the parsed line. Raise ValueError, TypeError or KeyError for anything else, including a wrong checksum."""
     row = json.loads(line)
     if row.keys() == {"by", "identity"}:
@@ -82,10 +82,10 @@ def _parse_line(line: bytes) -> Entry | Identity:
         *map(canonical_json, (row["key"], row["by"], row["answer"]))
     ):
         raise ValueError("not what was written")
-    return Entry(row["key"], row["by"], answer_from_row(row["answer"]))
+    return JournalEntry(row["key"], row["by"], answer_from_row(row["answer"]))
 
 
-def read(path: Path) -> Iterator[tuple[int, Entry | Identity | ValueError]]:
+def read(path: Path) -> Iterator[tuple[int, JournalEntry | Identity | ValueError]]:
     """Yield (line number, parsed line) of every complete line, with a ValueError for a damaged one."""
     with path.open("rb") as stream:
         for number, line in enumerate(stream, 1):
@@ -113,7 +113,7 @@ class Journal:
         with locked(path) as file:
             _cut_partial_line(file, path)
         for number, line in read(path):
-            if isinstance(line, Entry):
+            if isinstance(line, JournalEntry):
                 self._answers.setdefault(line.key, line.answer)
             elif isinstance(line, Identity):
                 self._known.add(line.by)
@@ -136,7 +136,7 @@ class Journal:
         """Append a batch: it is on disk on return, and not at all if an exception (disk full) is raised."""
         by = _digest(identity)
         lines = [] if by in self._known else [line_bytes(Identity(by, identity))]
-        lines += [line_bytes(Entry(key, by, answer)) for key, answer in batch.items()]
+        lines += [line_bytes(JournalEntry(key, by, answer)) for key, answer in batch.items()]
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with locked(self.path) as file:
             _cut_partial_line(file, self.path)
@@ -245,7 +245,7 @@ _ENTRY_START = b'{"by":"'  # the beginning of every journal
 
 def is_not_a_journal(path: Path) -> bool:
     """Return whether a non-empty file has no valid entry."""
-    return path.stat().st_size > 0 and not any(isinstance(line, Entry | Identity) for _, line in read(path))
+    return path.stat().st_size > 0 and not any(isinstance(line, JournalEntry | Identity) for _, line in read(path))
 
 
 def ask(

@@ -11,14 +11,14 @@ from excam.core.exceptions import AnswersMissing, ModelInvalid
 from excam.inference import Answer, Ask, Choose, Flow, Generate, R, Request
 
 
-class Item(Protocol):
+class WithId(Protocol):
     """An item to judge: anything with an id."""
 
     @property
     def id(self) -> str: ...
 
 
-ItemT = TypeVar("ItemT", bound=Item)
+ItemT = TypeVar("ItemT", bound=WithId)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,33 +25,33 @@ from excam.inference.run import ItemT, Round, run, run_with_rounds
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TranscriptLine:
     """One line of a transcript: the rounds of requests and answers of one item."""
 
     sample: str  # id of the item
     rounds: tuple[Round, ...]
 
 
-def record(judge: Callable[[ItemT], Flow[R]], items: Sequence[ItemT], ask: Ask) -> tuple[list[R], list[Entry]]:
+def record(judge: Callable[[ItemT], Flow[R]], items: Sequence[ItemT], ask: Ask) -> tuple[list[R], list[TranscriptLine]]:
     """Judge `items` with a model. Return results and transcript entries, both in the order of `items`."""
     played = run_with_rounds(judge, items, ask)
-    entries = [Entry(item.id, outcome.rounds) for item, outcome in zip(items, played, strict=True)]
+    entries = [TranscriptLine(item.id, outcome.rounds) for item, outcome in zip(items, played, strict=True)]
     return [outcome.result for outcome in played], entries
 
 
-def answers(entries: Iterable[Entry]) -> Iterator[Answer]:
+def answers(entries: Iterable[TranscriptLine]) -> Iterator[Answer]:
     """Yield every answer of the entries, in their order."""
     return (answer for entry in entries for exchange in entry.rounds for answer in exchange.answers)
 
 
-def write(path: Path, entries: Iterable[Entry]) -> None:
+def write(path: Path, entries: Iterable[TranscriptLine]) -> None:
     """Write one JSON line per entry, atomically."""
     with publish(path) as temporary, temporary.open("w", encoding="ascii") as stream:
         for entry in entries:  # ASCII: lone surrogates are kept as escapes
             stream.write(json.dumps(_row(entry), ensure_ascii=True, separators=(",", ":")) + "\n")
 
 
-def _row(entry: Entry) -> dict[str, Any]:
+def _row(entry: TranscriptLine) -> dict[str, Any]:
     rounds = [
         {
             "requests": [request_to_row(request) for request in exchange.requests],
@@ -62,16 +62,16 @@ def _row(entry: Entry) -> dict[str, Any]:
     return {"sample": entry.sample, "rounds": rounds}
 
 
-def read(path: Path) -> dict[str, Entry]:
+def read(path: Path) -> dict[str, TranscriptLine]:
     """Return entries by item id, in file order. Raise InputInvalid if there is no file, ArtifactBroken if invalid."""
     if not path.is_file():
         raise InputInvalid(f"{path}: no such transcript; run the rule that judges first")
-    entries: dict[str, Entry] = {}
+    entries: dict[str, TranscriptLine] = {}
     with path.open("rb") as stream:
         for number, line in enumerate(stream, 1):
             try:
                 row = json.loads(line)
-                entry = Entry(row["sample"], tuple(_round(round_row) for round_row in row["rounds"]))
+                entry = TranscriptLine(row["sample"], tuple(_round(round_row) for round_row in row["rounds"]))
             except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
                 raise ArtifactBroken(f"{path}: line {number} is not a transcript entry; judge again") from None
             if entry.sample in entries:
@@ -102,7 +102,7 @@ def replay(judge: Callable[[ItemT], Flow[R]], items: Sequence[ItemT], path: Path
     return [run(judge, [item], _replaying_ask(path, entries[item.id]))[0] for item in items]
 
 
-def _replaying_ask(path: Path, entry: Entry) -> Ask:
+def _replaying_ask(path: Path, entry: TranscriptLine) -> Ask:
     """Return an `ask` that answers from an entry and raises ArtifactBroken for other requests."""
     rounds = iter(enumerate(entry.rounds, 1))
 

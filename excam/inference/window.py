@@ -24,7 +24,7 @@ REMEMBERED = 256  # rows that are done and whose answers are still known: a late
 AFTER_MISSING = 256  # rows that still enter behind one that stays without an answer, to see how many do
 
 
-class Model(Protocol):
+class WindowedModel(Protocol):
     """A model with a window of open requests."""
 
     identity: str
@@ -48,7 +48,7 @@ class _Entered(Generic[R]):
 def results(
     judge: Callable[[ItemT], Flow[R]],
     items: Iterator[ItemT],
-    model: Model,
+    model: WindowedModel,
     sampling: Sampling,
     journal: Journal,
     progress: Progress | None = None,
@@ -80,7 +80,7 @@ class _Driver(Generic[ItemT, R]):
         self,
         judge: Callable[[ItemT], Flow[R]],
         items: Iterator[ItemT],
-        model: Model,
+        model: WindowedModel,
         sampling: Sampling,
         journal: Journal,
         progress: Progress | None,

@@ -11,7 +11,7 @@ from excam.core.provenance import say
 from excam.core.terminal import JSON, exit_on_error, print_json, print_text
 
 if TYPE_CHECKING:
-    from excam.knowledge.documents import Reading
+    from excam.knowledge.documents import DocumentReading
 
 app = typer.Typer(no_args_is_help=True, help="Make and search packs of passages from your documents.")
 WANTED = Annotated[str, typer.Option(help="only passages of it, or that state none")]
@@ -47,7 +47,7 @@ def build(
     with exit_on_error():
         code = language_code(language) if language else ""
         try:
-            reading = documents.read(sources, documents.Stated(code, culture.strip(), licence.strip()))
+            reading = documents.read(sources, documents.DocumentDefaults(code, culture.strip(), licence.strip()))
         except documents.NothingRead as problem:
             say(str(problem))
             raise typer.Exit(1) from None
@@ -56,7 +56,7 @@ def build(
         say(f"{to}: {len(pack.passages)} passages, {pack.signature}")
 
 
-def _say_what_was_read(reading: Reading) -> None:
+def _say_what_was_read(reading: DocumentReading) -> None:
     from excam.knowledge.passages import repeated
 
     for kind in dict.fromkeys(file.kind for file in reading.files):

@@ -51,7 +51,7 @@ _UNLICENSED = "give it with --licence NAME; of your own texts any words do, such
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class DocumentDefaults:
     """What holds for documents that do not say it themselves."""
 
     language: str = ""
@@ -79,11 +79,11 @@ class Skipped:
 
 
 @dataclass(slots=True)
-class Reading:
+class DocumentReading:
     """The passages of files and folders, in the order of the files, and what became of each file."""
 
     sources: Sequence[Path]
-    stated: Stated
+    stated: DocumentDefaults
     passages: list[Passage] = field(default_factory=list)
     files: list[_SourceFile] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
@@ -101,7 +101,7 @@ class NothingRead(InputInvalid):
     """There are sources, and none of them has a document that can be read."""
 
 
-def read(sources: Sequence[Path], stated: Stated = Stated()) -> Reading:  # it is frozen
+def read(sources: Sequence[Path], stated: DocumentDefaults = DocumentDefaults()) -> DocumentReading:  # it is frozen
     """Return the passages of files, and of all files below folders, hidden ones apart, in the order of their names.
 
     A row of a table has `id`, `text` and `licence`, and may have `title`, `url`, `language`, `culture`, `revision`, and
@@ -113,7 +113,7 @@ def read(sources: Sequence[Path], stated: Stated = Stated()) -> Reading:  # it i
     an id that occurs twice, be it of two documents, or of a document and a later paragraph of another; a file that was
     given itself and cannot be read; and NothingRead for sources without a document.
     """
-    reading = Reading(sources, stated)
+    reading = DocumentReading(sources, stated)
     ids: set[str] = set()
     for file, name in files_of(sources, reading.skipped):
         try:
@@ -177,7 +177,7 @@ class _Unusable(Exception):  # never leaves this module
 Documents = Iterator[tuple[str, list[Passage]]]  # where a document stands, and its passages
 
 
-def _file(file: Path, name: str, reading: Reading) -> tuple[str, Documents]:
+def _file(file: Path, name: str, reading: DocumentReading) -> tuple[str, Documents]:
     """Return the kind of a file and its documents; what is left out of it is counted in `reading`."""
     suffix = file.suffix.lower()
     title = Path(name).stem.replace("_", " ").replace("-", " ")
@@ -239,13 +239,13 @@ def _columns(row: Mapping[str, Any]) -> dict[str, str]:
     return columns
 
 
-def _note(name: str, columns: Mapping[str, str], reading: Reading) -> None:
+def _note(name: str, columns: Mapping[str, str], reading: DocumentReading) -> None:
     renamed = [f"{in_a_line(theirs)} as {column}" for column, theirs in columns.items() if theirs != column]
     if renamed:
         reading.notes.append(f"{name}: read {', '.join(renamed)}")
 
 
-def _sheet(file: Path, name: str, sheet: str, rows: Sequence[Mapping[str, Any]], reading: Reading) -> Documents:
+def _sheet(file: Path, name: str, sheet: str, rows: Sequence[Mapping[str, Any]], reading: DocumentReading) -> Documents:
     """Yield the rows of a sheet of a workbook as documents, or, if no column means a text, each as what it says."""
     if not rows:
         return
@@ -273,7 +273,7 @@ def _cell(value: Any) -> str:
 Rows = Iterable[tuple[int, Mapping[str, Any]]]
 
 
-def _rows(file: Path, name: str, rows: Rows, columns: Mapping[str, str], reading: Reading) -> Documents:
+def _rows(file: Path, name: str, rows: Rows, columns: Mapping[str, str], reading: DocumentReading) -> Documents:
     """Yield the rows of a table as documents, numbered without a column of ids; one without a text is skipped."""
     numbers = {} if "id" in columns else {"id": name}
     for number, row in rows:
@@ -288,7 +288,7 @@ def _rows(file: Path, name: str, rows: Rows, columns: Mapping[str, str], reading
         yield where, _numbered(document, [(document.title, text) for text in texts])
 
 
-def _document(row: Mapping[str, Any], where: str, stated: Stated) -> Passage:
+def _document(row: Mapping[str, Any], where: str, stated: DocumentDefaults) -> Passage:
     values = {column.name: _field(row, column.name, where) for column in fields(Passage) if column.name != "document"}
     values["source"] = values["source"] or _sources(row, where) or values["id"]
     for name in ("language", "culture", "licence"):
@@ -333,14 +333,14 @@ def _numbered(document: Passage, passages: Sequence[tuple[str, str]]) -> list[Pa
 # --- prose
 
 
-def _prose(file: Path, name: str, content: prose.Prose, reading: Reading) -> Documents:
+def _prose(file: Path, name: str, content: prose.Prose, reading: DocumentReading) -> Documents:
     if not content.blocks:
         raise _Unusable(content.unread or "no text")
     if content.unread:
         reading.skipped.append(Skipped(name, content.unread))
     reading.left_out += content.left_out
     tags, stated = content.stated, reading.stated
-    values = {option.name: tags.get(option.name) or getattr(stated, option.name) for option in fields(Stated)}
+    values = {option.name: tags.get(option.name) or getattr(stated, option.name) for option in fields(DocumentDefaults)}
     if not values["licence"]:
         raise InputInvalid(f"{file}: no licence; expected one; {_UNLICENSED}")
     rest = {"url": tags.get("url", ""), "revision": tags.get("revision", ""), "source": tags.get("source", "") or name}

@@ -25,9 +25,9 @@ from excam.core.language_identity import code_name, language_key
 from excam.core.provenance import read_json, remove_published, write_json
 from excam.core.typed_tables import read_typed
 from excam.knowledge import documents
-from excam.knowledge.documents import FILES, INDEX, NEEDED, PASSAGES, Reading, Stated
+from excam.knowledge.documents import FILES, INDEX, NEEDED, PASSAGES, DocumentDefaults, DocumentReading
 from excam.knowledge.open_book import OPEN_BOOK_PASSAGES
-from excam.knowledge.passages import LONGEST, VERSION, Found, Passage, words
+from excam.knowledge.passages import LONGEST, VERSION, FoundPassage, Passage, words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,7 +43,7 @@ NAMED = 5  # languages or cultures that a message lists
 def build(
     sources: Sequence[Path],
     to: Path,
-    stated: Stated = Stated(),  # noqa: B008  # it is frozen
+    stated: DocumentDefaults = DocumentDefaults(),  # noqa: B008  # it is frozen
 ) -> Index:
     """Index the documents of files and folders in the folder `to`, and return the index.
 
@@ -53,7 +53,7 @@ def build(
     return write(documents.read(sources, stated), to)
 
 
-def write(reading: Reading, to: Path, *, overwrite: bool = False) -> Index:
+def write(reading: DocumentReading, to: Path, *, overwrite: bool = False) -> Index:
     """Write documents that were read as a pack, and return its index.
 
     Raises InputInvalid if no passage has a word, or `to` is the index of other documents and is not to be overwritten.
@@ -207,7 +207,7 @@ class Index:
         language: str = "",
         culture: str = "",
         without: Collection[str] = frozenset(),
-    ) -> list[Found]:
+    ) -> list[FoundPassage]:
         """Return up to `count` passages that share a word with the query, best first; equal scores in file order.
 
         Of passages with the same title and text, the first is returned.
@@ -223,7 +223,7 @@ class Index:
 
         allowed = self._allowed(language, culture)
         scores = np.where(allowed, self._scores(query), 0)
-        best: list[Found] = []
+        best: list[FoundPassage] = []
         texts: set[tuple[str, str]] = set()
         for at in np.argsort(-scores, kind="stable"):
             if len(best) == count or scores[at] <= 0:
@@ -231,7 +231,7 @@ class Index:
             passage = self.passages[at]
             if not any(source in without for source in passage.sources) and (passage.title, passage.text) not in texts:
                 texts.add((passage.title, passage.text))
-                best.append(Found(passage, float(scores[at])))
+                best.append(FoundPassage(passage, float(scores[at])))
         return best
 
     def passages_for(self, instruction: str, output: str, *, culture: str = "") -> list[Passage]:

@@ -51,7 +51,7 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundPassage:
     """A passage with its score for a query, that of BM25."""
 
     passage: Passage

@@ -30,7 +30,7 @@ OUTCOMES: tuple[Outcome, ...] = ("right", "wrong", "unreadable")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CellRow:
     """One judged sample behind a number."""
 
     sample: dict[str, Any]  # a row of its test set: `GOLD`
@@ -93,11 +93,11 @@ def _labelled_text(who: str, text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class CellWithRows:
     """A cell with all its rows."""
 
     path: str
-    rows: tuple[Row, ...]
+    rows: tuple[CellRow, ...]
 
     def summary(self) -> str:
         """Return the counts; they add up to the number of rows."""
@@ -118,7 +118,7 @@ def cell_path(cell: str) -> Path:
     return (paths.Cell(*parts, split="test") if named else paths.Cell.from_path(Path(cell))).path("evaluation")
 
 
-def open_cell(root: Path, path: Path) -> Cell:
+def open_cell(root: Path, path: Path) -> CellWithRows:
     """Return a cell's rows, in the order of its judgements.
 
     Raises InputInvalid if it is not a cell, ArtifactBroken if judgements are not those that it was made of, or the
@@ -134,7 +134,7 @@ def open_cell(root: Path, path: Path) -> Cell:
             f"{path}: its rows are {len(rows)} with scaled accuracy {accuracy}; expected {n} with {scaled}; "
             f"evaluate again; see excam audit {path}"
         )
-    return Cell(path.as_posix(), tuple(rows))
+    return CellWithRows(path.as_posix(), tuple(rows))
 
 
 def _read_cell_numbers(path: Path) -> dict[str, Any]:
@@ -148,7 +148,7 @@ def _read_cell_numbers(path: Path) -> dict[str, Any]:
     raise InputInvalid(f"{path}: no cell; expected results/evaluation/<model>/<trained_on>/<judge>/<dataset>/test.json")
 
 
-def _rows(root: Path, judgements: str, digest: str) -> Iterator[Row]:
+def _rows(root: Path, judgements: str, digest: str) -> Iterator[CellRow]:
     """Return the rows of one file of judgements; samples and transcript are where the rule `score` takes them from."""
     path = Path(judgements)
     if not (root / path).is_file() or sha256(root / path) != digest:
@@ -164,4 +164,4 @@ def _rows(root: Path, judgements: str, digest: str) -> Iterator[Row]:
             raise ArtifactBroken(
                 f"{path}: {judged['id']}: no such sample or transcript; make it again: snakemake {path}"
             )
-        yield Row(samples[judged["id"]], entries[judged["id"]].rounds, judged, changes.get(judged["base"]))
+        yield CellRow(samples[judged["id"]], entries[judged["id"]].rounds, judged, changes.get(judged["base"]))

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from excam.core.exceptions import InputInvalid
 from excam.core.provenance import Progress, sha256
 from excam.lineage.recorded_hashes import Evidence, RecordedHash
-from excam.lineage.snakemake_records import Record
+from excam.lineage.snakemake_records import OutputRecord
 
 Status = Literal["proven", "differs", "gone", "unproven", "left out"]
 
@@ -28,7 +28,7 @@ class Link:
     file: str
     sha256: str | None  # of the current file; None if it is missing
     claims: tuple[RecordedHash, ...]
-    record: Record | None  # how Snakemake made it; None for raw files and for files that a manifest lists
+    record: OutputRecord | None  # how Snakemake made it; None for raw files and for files that a manifest lists
     listing: tuple[str, ...]  # manifests that name it among their outputs
     facts: dict[str, Any]  # of a manifest: revision, licence, seed, commit ...
     missing: Status = "gone"  # what a file is that is not there

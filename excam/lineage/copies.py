@@ -14,7 +14,7 @@ from typing import Any
 
 from excam.core.exceptions import ArtifactBroken
 from excam.core.paths import RESULTS, below_results
-from excam.lineage.snakemake_records import Record
+from excam.lineage.snakemake_records import OutputRecord
 
 KEPT = RESULTS / ".records.json"
 
@@ -23,7 +23,7 @@ KEPT = RESULTS / ".records.json"
 class RunRecords:
     """The records of a run at its end. Paths are those of its rules."""
 
-    records: Mapping[str, Record] = field(default_factory=dict)  # by output
+    records: Mapping[str, OutputRecord] = field(default_factory=dict)  # by output
     manifests: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # manifest -> file it lists -> sha256
 
     def to_dict(self) -> dict[str, Any]:
@@ -51,8 +51,8 @@ def read_run_records(path: Path) -> RunRecords:
 def _records_from_json(content: Mapping[str, Any]) -> RunRecords:
     from pydantic import TypeAdapter  # here, since every command of `excam` loads this module
 
-    texts, record = TypeAdapter(list[str]), TypeAdapter(Record)
-    records: dict[str, Record] = {}
+    texts, record = TypeAdapter(list[str]), TypeAdapter(OutputRecord)
+    records: dict[str, OutputRecord] = {}
     for job in content["jobs"]:
         fields = {name: value for name, value in job.items() if name != "outputs"}
         records |= dict.fromkeys(texts.validate_python(job["outputs"]), record.validate_python(fields))

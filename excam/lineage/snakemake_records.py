@@ -22,7 +22,7 @@ METADATA = Path(".snakemake/metadata")
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class OutputRecord:
     """What Snakemake keeps about one output."""
 
     rule: str
@@ -44,9 +44,9 @@ class Record:
         return tuple(text for text in self.params if not _stages(text))
 
 
-def read_all(root: Path) -> dict[str, Record]:
+def read_all(root: Path) -> dict[str, OutputRecord]:
     """Return the records by output, of the workflow that runs in `root`; without those that are being written."""
-    folder, records = root / METADATA, dict[str, Record]()
+    folder, records = root / METADATA, dict[str, OutputRecord]()
     for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
         if not path.is_file():
             continue
@@ -59,9 +59,9 @@ def read_all(root: Path) -> dict[str, Record]:
     return records
 
 
-def _record(row: dict[str, Any]) -> Record:
+def _record(row: dict[str, Any]) -> OutputRecord:
     checksums = {file: value.removeprefix("sha256:") for file, value in (row["input_checksums"] or {}).items()}
-    return Record(
+    return OutputRecord(
         rule=row["rule"],
         inputs=tuple(row["input"]),
         params=tuple(text for param in row["params"] if (text := _plain(param))),

@@ -177,11 +177,11 @@ def figure(lines: Sequence[Line], by: str) -> Figure:
     sizes = {group: int(at[*systems[0], group, "all"]["n"]) for group in groups}
     return plotting.heat_map(
         [
-            [plotting.Cell(float(at[*system, group, "all"]["above_chance"]), sizes[group]) for system in systems]
+            [plotting.Tile(float(at[*system, group, "all"]["above_chance"]), sizes[group]) for system in systems]
             for group in groups
         ],
-        plotting.Labels([f"{group} (n = {sizes[group]})" for group in groups]),
-        plotting.Labels([_label(*system) for system in systems]),
+        plotting.Axis([f"{group} (n = {sizes[group]})" for group in groups]),
+        plotting.Axis([_label(*system) for system in systems]),
         plotting.Scale("points above guessing", digits=0),
         title=TITLES[by],
         note=note,

@@ -14,7 +14,7 @@ from excam.macaron.breakdowns import MEAN, system_of
 from excam.macaron.cells import rounded
 from excam.macaron.scenarios import Scenario
 from excam.macaron.templates import ASPECTS
-from excam.pages.claims import Claim, Ours
+from excam.pages.claims import Ours, Quote
 
 Line = Mapping[str, Any]
 ENDS = 2  # aspects at each end that are not in the band of the others
@@ -47,7 +47,7 @@ class Data:
         return len({part for value in values for part in (value if isinstance(value, tuple) else (value,))})
 
 
-def answers(data: Data, printed: Sequence[Claim]) -> dict[str, Ours]:
+def answers(data: Data, printed: Sequence[Quote]) -> dict[str, Ours]:
     """Return ours of each claim by its id, or the reason why there is none."""
     return {claim.id: _answer(_value(claim.id, data)) for claim in printed if not (claim.ours or claim.why)}
 

@@ -17,7 +17,7 @@ _THOUSANDS = "k"
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class Quote:
     """What a paper states: a number or words, with the place where it stands, and what contradicts it."""
 
     id: str
@@ -38,13 +38,13 @@ class Ours:
     note: str
 
 
-def stated(lines: Iterable[Mapping[str, str]]) -> list[Claim]:
-    """Return the claims of a file of printed numbers, whose columns are the fields of `Claim`, its text as `claim`."""
+def stated(lines: Iterable[Mapping[str, str]]) -> list[Quote]:
+    """Return the claims of a file of printed numbers, whose columns are the fields of `Quote`, its text as `claim`."""
     columns = ("id", "claim", "printed", "unit", "place", "contradiction", "ours", "why")
-    return [Claim(*(line[column] for column in columns)) for line in lines]
+    return [Quote(*(line[column] for column in columns)) for line in lines]
 
 
-def beside(claims: Sequence[Claim], ours: Mapping[str, Ours]) -> list[dict[str, Any]]:
+def beside(claims: Sequence[Quote], ours: Mapping[str, Ours]) -> list[dict[str, Any]]:
     """Return a line for each claim (`COLUMNS`); the difference, ours minus printed, where both are numbers.
 
     A note ends with what contradicts the claim.
@@ -69,7 +69,7 @@ def beside(claims: Sequence[Claim], ours: Mapping[str, Ours]) -> list[dict[str, 
     ]
 
 
-def write(numbers_path: Path, page_path: Path, head: str, claims: Sequence[Claim], ours: Mapping[str, Ours]) -> None:
+def write(numbers_path: Path, page_path: Path, head: str, claims: Sequence[Quote], ours: Mapping[str, Ours]) -> None:
     """Write the claims beside ours as a CSV file and as a page that begins with `head`. Raises InputInvalid."""
     lines = beside(claims, ours)
     tables.write_lines(numbers_path, COLUMNS, lines)

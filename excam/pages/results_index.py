@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from excam.core import tables
-from excam.core.steps import Rule
+from excam.core.steps import StepRule
 from excam.lineage.progress import job_seconds
 from excam.pages.html import content_security_policy, fill_template
 from excam.pages.markdown import rounded, with_interval
@@ -142,7 +142,7 @@ def standings(results: Path) -> list[_SystemStanding]:
     return measured
 
 
-def page(results: Path, files: Sequence[Path], pages: Sequence[Rule], benchmarks: Path, facts: Told) -> str:
+def page(results: Path, files: Sequence[Path], pages: Sequence[StepRule], benchmarks: Path, facts: Told) -> str:
     """Return the page of the folder `results`; `files` are all that the run made, `pages` says what they are."""
     sections, contents = [], {"report": "An error report", "floors": "Which systems are above their floor"}
     standing = standings(results)
@@ -167,13 +167,13 @@ def page(results: Path, files: Sequence[Path], pages: Sequence[Rule], benchmarks
     return fill_template((ASSETS / "index.html").read_text(encoding="utf-8"), values)
 
 
-def _possible(page: Rule, wildcard: re.Match[str]) -> str:
+def _possible(page: StepRule, wildcard: re.Match[str]) -> str:
     """Return a pattern of the values of a wildcard."""
     values = page.wildcards.get(wildcard[1], "")
     return "[^/]+" if isinstance(values, str) else f"(?:{'|'.join(map(re.escape, values))})"
 
 
-def _entries(results: Path, files: Sequence[Path], pages: Sequence[Rule]) -> dict[str, tuple[str, list[Path]]]:
+def _entries(results: Path, files: Sequence[Path], pages: Sequence[StepRule]) -> dict[str, tuple[str, list[Path]]]:
     """Return caption and files of each entry by its name: those of one page, or of one name, are one entry."""
     patterns = [
         (re.compile(re.sub(r"\\\{(\w+)\\\}", partial(_possible, page), re.escape(declared))), page.caption)

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from excam.core import tables
 from excam.core.provenance import write_text
 from excam.pages import claims
-from excam.pages.claims import Claim, Ours
+from excam.pages.claims import Ours, Quote
 from excam.pages.markdown import printed_table
 
 
@@ -33,6 +33,6 @@ class TableFiles:
         tables.write_lines(self.numbers_path, columns, lines)
         write_text(self.page_path, page + (printed_table(note, self.printed) if note else ""))
 
-    def write_claims(self, head: str, stated: Sequence[Claim], ours: Mapping[str, Ours]) -> None:
+    def write_claims(self, head: str, stated: Sequence[Quote], ours: Mapping[str, Ours]) -> None:
         """Write the claims of a paper beside ours. Raises InputInvalid."""
         claims.write(self.numbers_path, self.page_path, head, stated, ours)

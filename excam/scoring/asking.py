@@ -63,7 +63,7 @@ class Recorder:
     ) -> None:
         self.asker, self._settings, self._model_files = asker, settings, model_files
         self._transcript, self._manifest, self._started = transcript_path, manifest_path, time.monotonic()
-        self._entries: list[transcript.Entry] = []
+        self._entries: list[transcript.TranscriptLine] = []
 
     @property
     def seconds(self) -> float:

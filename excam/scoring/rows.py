@@ -21,7 +21,7 @@ from excam.core import languages
 from excam.core.exceptions import InputInvalid, in_a_line
 from excam.core.package_tables import table_rows
 from excam.core.row_files import BadRow, Record, Records, log_status, records_of
-from excam.core.row_layouts import Layout, layout_of
+from excam.core.row_layouts import FileLayout, layout_of
 from excam.core.spreadsheets import remove_guard
 from excam.core.text import id_text
 from excam.inference import answer_text
@@ -365,7 +365,7 @@ class RowFile:
     ) -> None:
         """Find out how the file is read and where its columns are. Raises InputInvalid as `columns_of`."""
         self.path, self.metric, self._limit = path, metric, limit
-        self._layout: Layout = layout_of(path, encoding)
+        self._layout: FileLayout = layout_of(path, encoding)
         self._logs: set[str] = set()  # of which programs samples were read
         self._left_out = 0  # samples of the harness whose answers another sample has, see `_records`
         first = [record for _, record in islice(self._records(), LOOKED_AT)]

@@ -13,7 +13,7 @@ from checkout import ROOT, tells_of_the_run
 from on_slurm import ask
 
 from excam.core.steps import read_steps
-from excam.inference.journal import Entry, read
+from excam.inference.journal import JournalEntry, read
 from tests.helpers import killed_jobs
 
 CLAIMS, HOURS = "results/paper/claims.csv", ("training-time-", "evaluation-time,", "gpu-hours,", "generation-hours,")
@@ -50,8 +50,8 @@ def times(jobs: list[str]) -> dict[str, tuple[int, int]]:
     return {job: (int(start), int(end)) for job, start, end in rows}
 
 
-def answers(path: Path) -> dict[str, Entry]:
-    return {entry.key: entry for _, entry in read(path) if isinstance(entry, Entry)}
+def answers(path: Path) -> dict[str, JournalEntry]:
+    return {entry.key: entry for _, entry in read(path) if isinstance(entry, JournalEntry)}
 
 
 def test_same_bytes_as_on_one_machine(local, run):

@@ -10,8 +10,8 @@ from excam.excam40k.audits.checks import Audit, Check, absence_check
 from excam.excam40k.construction import duplicates
 
 
-def view_result(*sums: float, size: float = 1.0, how: str = "") -> shortcuts.Found:
-    return shortcuts.Found("blend", "lengths", how, np.array(sums), np.full(len(sums), size))
+def view_result(*sums: float, size: float = 1.0, how: str = "") -> shortcuts.ShortcutScore:
+    return shortcuts.ShortcutScore("blend", "lengths", how, np.array(sums), np.full(len(sums), size))
 
 
 # --- shortcuts
@@ -94,7 +94,7 @@ def rows_with_tokens(*tokens: str, part: str = "train") -> pl.DataFrame:
     )
 
 
-def found_tokens(frame: pl.DataFrame) -> list[shortcuts.Found]:
+def found_tokens(frame: pl.DataFrame) -> list[shortcuts.ShortcutScore]:
     return shortcuts._test(frame, "templates", lambda rows: rows["tokens"].to_list(), text_classifier.token_matrix)
 
 

@@ -400,9 +400,9 @@ def test_what_other_annotators_say_is_published_beside_their_rows():
     assert "| EPIC | html-entities | 1 of 6 | A &amp;amp; &#124; | A &amp; &#124; |" in text
 
 
-def of_blend() -> parts.Part:
+def of_blend() -> parts.DatasetPart:
     splits = {split: tuple(pair("blend", 1, split)) for split in SPLITS}
-    return parts.Part("blend", "CC-BY-SA-4.0", splits, frozenset(), "", "", (), "share-alike", "BLEnD", "")
+    return parts.DatasetPart("blend", "CC-BY-SA-4.0", splits, frozenset(), "", "", (), "share-alike", "BLEnD", "")
 
 
 def test_the_card_quotes_audits_as_texts():

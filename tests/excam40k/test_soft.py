@@ -146,7 +146,7 @@ def test_an_unusable_soft_error_is_dropped_with_its_reason(changed, reason):
     if reason is None:
         assert isinstance(made, Sample)  # all upper case: every word differs
     else:
-        assert isinstance(made, soft.Dropped)
+        assert isinstance(made, soft.DropReason)
         assert made.reason == reason
 
 

@@ -10,7 +10,7 @@ from excam.core.splits import SPLITS
 from excam.error_reports import record_files
 from excam.error_reports.records import Sample
 from excam.excam40k import datasets
-from scripts import Step, load
+from scripts import StepProgram, load
 
 ROOT = Path(__file__).parents[2]
 
@@ -18,7 +18,7 @@ SHARES = json.dumps({"train": 0.7, "dev": 0.1, "test": 0.2})
 SEED = 20260401
 
 
-def script(step: Step | str, **flags) -> None:
+def script(step: StepProgram | str, **flags) -> None:
     """Run a step, or the one of this name, with these flags, as its rule does."""
     words = []
     for flag, value in flags.items():

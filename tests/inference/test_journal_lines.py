@@ -6,14 +6,14 @@ from test_journal import Counted, request, said
 from excam.config import Price
 from excam.core.exceptions import AnswersMissing, ArtifactBroken
 from excam.inference import Choice, Choose, Message, Missing, Sampling, fake, journal
-from excam.inference.journal import Entry, Identity, InMemory, Journal, Passing, ask, totals
+from excam.inference.journal import Identity, InMemory, Journal, JournalEntry, Passing, ask, totals
 
 SAMPLING = Sampling(max_tokens=64)
 BY = journal._digest("m")
 
 
 def lines(*keys: str) -> bytes:
-    return b"".join(map(journal.line_bytes, (Identity(BY, "m"), *(Entry(key, BY, said(key)) for key in keys))))
+    return b"".join(map(journal.line_bytes, (Identity(BY, "m"), *(JournalEntry(key, BY, said(key)) for key in keys))))
 
 
 def write_data(path, data: bytes):
@@ -39,7 +39,7 @@ def test_a_file_of_one_partial_line_is_cut_if_it_begins_as_a_journal(tmp_path):
 def test_a_line_is_what_was_written_or_damaged(tmp_path):
     first, second = lines("a").splitlines(keepends=True)
     path = write_data(tmp_path / "j.jsonl", first + second)
-    assert [line for _, line in journal.read(path)] == [Identity(BY, "m"), Entry("a", BY, said("a"))]
+    assert [line for _, line in journal.read(path)] == [Identity(BY, "m"), JournalEntry("a", BY, said("a"))]
     for damage in (
         *(first.replace(b'"m"', b'"n"'), second.replace(b'"a"', b'"b"', 1), b'{"by": "a", "identity": "b"}\n'),
         *(b"garbage\n", b'{"key": "a"}\n', b"[]\n", b"\n", b"\xff\n"),

@@ -15,13 +15,13 @@ from excam.core.exceptions import InputInvalid
 from excam.core.package_tables import table_rows
 from excam.knowledge import documents, markdown, prose, web_page
 from excam.knowledge import index as packs
-from excam.knowledge.documents import Stated
+from excam.knowledge.documents import DocumentDefaults
 from excam.knowledge.passages import LONGEST, pieces, words
 from tests.knowledge.test_knowledge import excam_knowledge as knowledge
 from tests.knowledge.test_knowledge import rows_file
 
 ROOT = Path(__file__).parents[2]
-LICENSED = Stated(licence="CC0-1.0")
+LICENSED = DocumentDefaults(licence="CC0-1.0")
 
 
 def blocks(document):
@@ -92,14 +92,14 @@ def test_nothing_is_read_that_is_not_in_the_folder_or_has_no_end(tmp_path):
     (place / "zero.txt").symlink_to("/dev/zero")
     (place / "loop.txt").symlink_to("loop.txt")
     (place / ".hidden").symlink_to(other)
-    reading = documents.read([place], Stated(licence="x"))
+    reading = documents.read([place], DocumentDefaults(licence="x"))
     assert [passage.text for passage in reading.passages] == ["Of notes."]
     assert [omission.where for omission in reading.skipped] == ["file.txt", "folder", "root", "zero.txt", "loop.txt"]
     assert f"a link out of {place}" in reading.skipped[0].reason
-    assert len(documents.read([place, place / "file.txt"], Stated(licence="x")).passages) == 2, "given itself"
+    assert len(documents.read([place, place / "file.txt"], DocumentDefaults(licence="x")).passages) == 2, "given itself"
     os.mkfifo(place / "pipe.txt")
     for source in (place, place / "pipe.txt"):
-        line = line_of(InputInvalid, documents.read, [source], Stated(licence="x"))
+        line = line_of(InputInvalid, documents.read, [source], DocumentDefaults(licence="x"))
         assert line.endswith("pipe.txt: is a pipe, a socket or a device; expected a file or folder")
 
 
@@ -186,7 +186,7 @@ tea
 def test_lines_of_a_paragraph_are_one_and_lists_keep_theirs(tmp_path, name):
     file = tmp_path / name
     file.write_text(f'id,text\na,"{WRAPPED}"\n' if name == "a.csv" else WRAPPED)
-    (passage,) = documents.read([file], Stated(licence="CC0-1.0")).passages
+    (passage,) = documents.read([file], DocumentDefaults(licence="CC0-1.0")).passages
     lines = passage.text.split("\n")
     assert (len(lines), lines[1:]) == (4, ["1. Kessil", "2. Boiled eel", "tea"])
     for part in ("warm in wooden cups.", "Anglo-Saxon guests", "of the Telm go home."):
@@ -298,7 +298,7 @@ def test_a_folder_of_several_kinds(tmp_path):
     (place / ".git").mkdir()
     (place / ".git/config.txt").write_text("hidden")
     packs.build([rows_file(tmp_path / "x.jsonl", {"id": "x", "text": "y", "licence": "z"})], place / "pack")
-    reading = documents.read([place, place / "page.html"], Stated("en", "Norway", "CC0-1.0"))
+    reading = documents.read([place, place / "page.html"], DocumentDefaults("en", "Norway", "CC0-1.0"))
     assert [(passage.id, passage.title, passage.culture, passage.source) for passage in reading.passages] == [
         ("f", "", "Peru", "blend/1\nx/2"),
         ("page.html", "page", "Norway", "page.html"),

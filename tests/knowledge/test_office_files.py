@@ -8,9 +8,9 @@ import pytest
 from one_line_errors import line_of
 
 from excam.knowledge import documents
-from excam.knowledge.documents import Stated
+from excam.knowledge.documents import DocumentDefaults
 
-LICENSED = Stated(licence="CC0-1.0")
+LICENSED = DocumentDefaults(licence="CC0-1.0")
 
 
 def zipped(path, parts):

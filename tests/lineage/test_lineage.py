@@ -572,7 +572,7 @@ def test_long_names_and_torn_records(tmp_path):
     partial = tmp_path / snakemake_records.METADATA / base64.urlsafe_b64encode(b"results/torn").decode()
     partial.write_text(json.dumps(row)[:20])
     facts = ("a", ("b",), ("x", "--a b c"), "", {"b": "0" * 64}, "1970-01-01T00:00:00+00:00")
-    assert snakemake_records.read_all(tmp_path) == {output: snakemake_records.Record(*facts)}
+    assert snakemake_records.read_all(tmp_path) == {output: snakemake_records.OutputRecord(*facts)}
     assert snakemake_records.read_all(tmp_path / "none") == {}
 
 

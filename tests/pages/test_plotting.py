@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from excam.core.exceptions import InputInvalid
-from excam.pages.plotting import Cell, ForestRow, Labels, Scale, curves, forest, heat_map, save, words
+from excam.pages.plotting import Axis, ForestRow, Scale, Tile, curves, forest, heat_map, save, words
 
 COLUMNS = [
     "BLEnD", "CulturalBench", "INCLUDE", "Mango †", "GlobalOpinionQA", "NativQA †", "NormAd †", "CaLMQA †", "EPIC",
@@ -22,8 +22,8 @@ BELOW = "n 7,600*, length .55"
 
 def table(values, rows="x", columns="yz", **labels):
     """A heat map of numbers alone."""
-    cells = [[Cell(value) for value in row] for row in values]
-    return heat_map(cells, Labels(rows), Labels(columns, **labels), Scale(SCALE))
+    cells = [[Tile(value) for value in row] for row in values]
+    return heat_map(cells, Axis(rows), Axis(columns, **labels), Scale(SCALE))
 
 
 def example(columns=14, *, counts=True, below="", digits=2, row_separators=(), separators=()):
@@ -31,13 +31,13 @@ def example(columns=14, *, counts=True, below="", digits=2, row_separators=(), s
     values[2][1] = None
     values[0][0], values[0][1] = -0.001, -0.25
     marks = ("*", "°", "", "")
-    cells = [[Cell(value, mark=marks[at], below=below) for value in row] for at, row in enumerate(values)]
+    cells = [[Tile(value, mark=marks[at], below=below) for value in row] for at, row in enumerate(values)]
     shown = [7600] * (columns - 1) + [None] if counts else None
     note = "* better than EVERY BASELINE (paired permutation test, Holm, p ≤ .05). " * 5
     return heat_map(
         cells,
-        Labels(ROWS, separators=row_separators),
-        Labels(COLUMNS[:columns], separators=separators, counts=shown),
+        Axis(ROWS, separators=row_separators),
+        Axis(COLUMNS[:columns], separators=separators, counts=shown),
         Scale(SCALE, digits=digits),
         title="Out of domain",
         note=note,
@@ -70,7 +70,7 @@ def test_every_cell_says_its_number():
 def test_no_text_overlaps_another_or_leaves_the_figure(columns, options):
     if columns == 1:
         title, note = "A title wider than its figure", "a note " * 20
-        figure = heat_map([[Cell(0.5)]], Labels("x"), Labels("y"), Scale(SCALE), title=title, note=note)
+        figure = heat_map([[Tile(0.5)]], Axis("x"), Axis("y"), Scale(SCALE), title=title, note=note)
     else:
         figure = example(columns, **options)
     assert_readable(figure)
@@ -129,7 +129,7 @@ def test_ticks_of_neighbouring_panels_do_not_touch():
 
 def test_a_colour_bars_title_is_not_longer_than_a_few_rows():
     """Else the title goes on far below the cells: there it belongs to nothing."""
-    figure = heat_map([[Cell(0.2)] * 3] * 3, Labels(list("abc")), Labels(list("xyz")), Scale(SCALE))
+    figure = heat_map([[Tile(0.2)] * 3] * 3, Axis(list("abc")), Axis(list("xyz")), Scale(SCALE))
     (title,) = [text for text in figure.texts if text.get_text().replace("\n", " ") == SCALE]
     figure.draw_without_rendering()
     assert title.get_window_extent().y0 > figure.axes[0].get_window_extent().y0 - 0.1 * figure.dpi
@@ -154,8 +154,8 @@ def test_a_forest_that_does_not_fit_is_refused(panels, rows):
 
 
 def test_of_fewer_than_ten_items_no_number_is_drawn():
-    cells = [[Cell(0.9, 9, framed=True), Cell(0.2, 10)], [Cell(0.3, None), Cell(0.8, 9, framed=True)]]
-    figure = heat_map(cells, Labels("ab"), Labels("xy"), Scale(SCALE))
+    cells = [[Tile(0.9, 9, framed=True), Tile(0.2, 10)], [Tile(0.3, None), Tile(0.8, 9, framed=True)]]
+    figure = heat_map(cells, Axis("ab"), Axis("xy"), Scale(SCALE))
     shown = [text.get_text() for text in figure.axes[0].texts]
     assert [text for text in shown if text.startswith(("0", "n"))] == ["n < 10", "0.20", "0.30", "n < 10"]
     assert figure.axes[1].get_ylim()[1] == pytest.approx(0.3), "a number that is not drawn does not stretch the scale"
@@ -182,7 +182,7 @@ def test_words_are_a_figure_too(tmp_path):
 
 
 def test_framed_cells_have_a_black_frame_and_no_others():
-    figure = heat_map([[Cell(0.1), Cell(0.2, framed=True)]], Labels("x"), Labels("yz"), Scale(SCALE))
+    figure = heat_map([[Tile(0.1), Tile(0.2, framed=True)]], Axis("x"), Axis("yz"), Scale(SCALE))
     frames = [p for p in figure.axes[0].patches if not p.get_fill() and p.get_edgecolor() == (0, 0, 0, 1)]
     assert [round(patch.get_x() + patch.get_width() / 2, 6) for patch in frames] == [1.0]
 
@@ -193,8 +193,8 @@ def luminance(colour):
 
 
 def test_numbers_stand_out_and_zero_is_palest():
-    cells = [[Cell(value) for value in np.linspace(-1, 1, 41).tolist()]]
-    axes = heat_map(cells, Labels("x"), Labels([""] * 41), Scale(SCALE, limits=(-1, 1))).axes[0]
+    cells = [[Tile(value) for value in np.linspace(-1, 1, 41).tolist()]]
+    axes = heat_map(cells, Axis("x"), Axis([""] * 41), Scale(SCALE, limits=(-1, 1))).axes[0]
     faces = [luminance(patch.get_facecolor()) for patch in axes.patches]
     numbers = [text for text in axes.texts if text.get_text().strip("−").startswith(("0", "1"))]
     inks = [luminance(mpl.colors.to_rgb(text.get_color())) for text in numbers]

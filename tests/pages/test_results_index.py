@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from excam.core import tables
-from excam.core.steps import Rule
+from excam.core.steps import StepRule
 from excam.pages.results_index import Told, page, standings
 
 LINE = {"row": "ExCAM (m)", "column": "ALL (ID)", "scaled_accuracy": 0.4, "low": 0.2, "high": 0.6, "n": 80}
-FIGURE = Rule(
+FIGURE = StepRule(
     "figure_3",
     "Scaled accuracy of ``<b>`` & more. Then the rest.",
     parameters=[],

@@ -14,7 +14,7 @@ from excam.core.steps import read_steps
 from excam.excam40k.validation.human_ratings import VALID
 from excam.excam40k.validation.human_tables import TABLES
 from excam.pages import claims
-from excam.pages.claims import Claim, Ours
+from excam.pages.claims import Ours, Quote
 from scripts import claims as steps
 from scripts import evaluation, figures, reports
 
@@ -34,8 +34,8 @@ def lines_of(path):
 
 
 def test_a_difference_is_ours_minus_printed_and_words_have_none():
-    printed = [Claim("a", "rows", "12.2k", "rows", "§4"), Claim("b", "order", "x > y", "", "§5", "Table 2")]
-    printed.append(Claim("c", "", "2", "", ""))
+    printed = [Quote("a", "rows", "12.2k", "rows", "§4"), Quote("b", "order", "x > y", "", "§5", "Table 2")]
+    printed.append(Quote("c", "", "2", "", ""))
     ours = {"a": Ours(12_000, "file"), "b": Ours("y > x", "file"), "c": Ours("", "nobody counted")}
     rows, order, uncounted = claims.beside(printed, ours)
     assert (rows["ours"], rows["difference"]) == ("12000", "-200")
@@ -47,7 +47,7 @@ def test_a_difference_is_ours_minus_printed_and_words_have_none():
 def test_a_claim_on_one_side_only_is_refused():
     for ours, why in (("", "a: printed"), ("az", "z: a line of ours")):
         with pytest.raises(InputInvalid, match=why):
-            claims.beside([Claim("a", "", "1", "", "")], {name: Ours(1, "") for name in ours})
+            claims.beside([Quote("a", "", "1", "", "")], {name: Ours(1, "") for name in ours})
 
 
 # --- all claims of the paper

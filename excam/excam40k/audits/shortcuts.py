@@ -67,7 +67,7 @@ Verdict = Literal["at chance", "below chance", "tells the label", "not decidable
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ShortcutScore:
     """How well one view predicts the label in one dataset. `sums`, `sizes`: right minus wrong predictions, rows, per
     group.
     """
@@ -118,7 +118,7 @@ def _all_together(tests: int) -> float:
 
 def _test(
     rows: pl.DataFrame, view: str, show: View, matrix_of: Matrix, unit: Literal["group", "base"] = "group"
-) -> list[Found]:
+) -> list[ShortcutScore]:
     """Test one view of one dataset, a half of its units by the other one; none if no row shows anything."""
     tokens_of_rows = show(rows)
     there = [place for place, tokens in enumerate(tokens_of_rows) if tokens]
@@ -132,7 +132,7 @@ def _test(
         how, guesses = _guess(rows[unit], matrix_of(shown), wrong)
         hits = guesses == wrong
     sums, sizes = text_classifier.by_group(rows["group"].to_numpy(), hits)
-    return [Found(str(rows["dataset"][0]), view, how, sums, sizes)]
+    return [ShortcutScore(str(rows["dataset"][0]), view, how, sums, sizes)]
 
 
 def _same_in_pairs(pairs: Sequence[str], shown: Sequence[Any], wrong: Labels) -> bool:
@@ -157,7 +157,7 @@ def _fit_guess(matrix: Any, wrong: Labels, learned: NDArray[np.intp], tested: ND
     return np.asarray(text_classifier.fit(matrix[learned], wrong[learned]).predict(matrix[tested]), dtype=np.bool_)
 
 
-def verdict(result: Found, tests: int) -> Verdict:
+def verdict(result: ShortcutScore, tests: int) -> Verdict:
     """Return what is known of one view, of `tests` that are judged together."""
     if result.how == SAME:
         return "at chance"
@@ -181,7 +181,7 @@ def fewest(tests: int) -> int:
     return ceil(log2(tests / (1 - LEVEL)))
 
 
-def _check(result: Found, tests: int, *, fails: bool = True) -> Check:
+def _check(result: ShortcutScore, tests: int, *, fails: bool = True) -> Check:
     low, high = result.interval(LEVEL)
     numbers = f"{result.scaled:.3f} [{low:.3f}, {high:.3f}]"
     size = f"n={int(result.sizes.sum())} in {len(result.sums)} groups"
@@ -195,7 +195,7 @@ def _check(result: Found, tests: int, *, fails: bool = True) -> Check:
     return Check(f"at chance: {result.view}", result.dataset, shown, expected, outcomes.get(judged, "passed"))
 
 
-def _table(results: Sequence[Found], tests: int) -> pl.DataFrame:
+def _table(results: Sequence[ShortcutScore], tests: int) -> pl.DataFrame:
     columns = ("dataset", "view", "scaled accuracy", "low", "high", "n", "groups", "how", "verdict")
     lines = []
     for result in results:

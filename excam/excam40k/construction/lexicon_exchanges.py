@@ -12,7 +12,7 @@ import regex
 
 from excam.core.text import as_word
 from excam.error_reports.records import Sample, Severity
-from excam.excam40k.construction.lexicon_tables import CUSTOM, Edit, Item, cue, edits_of, items, pattern_of
+from excam.excam40k.construction.lexicon_tables import CUSTOM, Entity, LexiconEdit, cue, edits_of, items, pattern_of
 from excam.excam40k.construction.lexicon_words import (
     AFFIXES,
     CUED,
@@ -101,7 +101,7 @@ def _asks_for_a_culture(right: Sample) -> bool:
 
 
 @cache
-def _patterns(language: str) -> tuple[tuple[Item, regex.Pattern[str]], ...]:
+def _patterns(language: str) -> tuple[tuple[Entity, regex.Pattern[str]], ...]:
     return tuple((item, pattern_of(item)) for item in items() if item.language == language)
 
 
@@ -123,13 +123,13 @@ def _item_swaps(text: _TemplateText, severity: Severity) -> Iterator[Swap]:
                 yield Swap(match.start(), match.end(), old.family, surface, new.culture)
 
 
-def _found(text: _TemplateText) -> Iterator[tuple[regex.Match[str], Item]]:
+def _found(text: _TemplateText) -> Iterator[tuple[regex.Match[str], Entity]]:
     for item, pattern in _patterns(text.right.language):
         for match in pattern.finditer(text.right.output, text.start):
             yield match, item
 
 
-def _may_go(text: _TemplateText, match: regex.Match[str], old: Item) -> bool:
+def _may_go(text: _TemplateText, match: regex.Match[str], old: Entity) -> bool:
     """Return whether `old` is a thing of the culture that the text is about, and there in this meaning."""
     right = text.right
     if right.culture == right.language and old.culture not in HOMES[right.language]:
@@ -140,7 +140,7 @@ def _may_go(text: _TemplateText, match: regex.Match[str], old: Item) -> bool:
     return not (after and right.output[: match.start()].endswith(after))
 
 
-def _slips(right: Sample, old: Item, severity: Severity) -> list[Item]:
+def _slips(right: Sample, old: Entity, severity: Severity) -> list[Entity]:
     """Return what may stand for `old`: things of other cultures than the text is about, near (minor) or far (major)."""
     if severity == "minor" and old.family in NEVER_MINOR:
         return []
@@ -162,7 +162,7 @@ def _are_near(culture: str, other: str) -> bool:
     return REGIONS.get(culture, culture) == REGIONS.get(other, other)
 
 
-def _fits(match: regex.Match[str], new: Item) -> bool:
+def _fits(match: regex.Match[str], new: Entity) -> bool:
     """Return whether article and particle agree with the new word."""
     text, word = match.string, match["word"]
     if new.language == "English" and ARTICLE.search(text[max(match.start() - 3, 0) : match.start()]):
@@ -184,7 +184,7 @@ def _edit_swaps(text: _TemplateText, severity: Severity) -> Iterator[Swap]:
                 yield Swap(*match.span(), edit.kind, surface)
 
 
-def _may_be_edited(text: _TemplateText, edit: Edit, place: int, surface: str) -> bool:
+def _may_be_edited(text: _TemplateText, edit: LexiconEdit, place: int, surface: str) -> bool:
     sentence = text.sentence(place)
     stem = edit.new.removeprefix(r"\1")
     near = text.right.output if edit.kind == "colour" else sentence  # elsewhere the colour may stand for something else
@@ -194,7 +194,7 @@ def _may_be_edited(text: _TemplateText, edit: Edit, place: int, surface: str) ->
     return edit.kind in PLAINLY_CULTURAL or text.is_on_a_custom(place)
 
 
-def _is_what_was_done(text: _TemplateText, edit: Edit, surface: str) -> bool:
+def _is_what_was_done(text: _TemplateText, edit: LexiconEdit, surface: str) -> bool:
     """Return whether a story already has the new detail and is judged "No": as the norm it would contradict that."""
     verdict = VERDICT.match(text.right.output, text.start) if text.right.task == "impersonation" else None
     if not verdict or verdict[1] == "Yes" or edit.kind not in DETAILS:

@@ -25,7 +25,7 @@ LONGEST = 2500  # characters of an answer: readers found mistakes of their own i
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class Entity:
     """A named thing of a culture or religion."""
 
     kind: str
@@ -39,7 +39,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class LexiconEdit:
     """A fixed exchange: a match of `old` becomes `new`, unless the sentence holds `unless`."""
 
     kind: str
@@ -50,9 +50,9 @@ class Edit:
 
 
 @cache
-def items() -> tuple[Item, ...]:
+def items() -> tuple[Entity, ...]:
     """Return the rows of `lexicon.tsv`."""
-    return tuple(Item(*cells) for cells in table("lexicon.tsv"))
+    return tuple(Entity(*cells) for cells in table("lexicon.tsv"))
 
 
 @cache
@@ -66,10 +66,10 @@ def is_rejected(answer: str) -> bool:
 
 
 @cache
-def edits_of(language: str) -> tuple[Edit, ...]:
+def edits_of(language: str) -> tuple[LexiconEdit, ...]:
     """Return the rows of `lexicon_edits.tsv` in one language."""
     return tuple(
-        Edit(kind, language, regex.compile(old), regex.compile(unless) if unless else None, new)
+        LexiconEdit(kind, language, regex.compile(old), regex.compile(unless) if unless else None, new)
         for kind, spoken, old, unless, new in table("lexicon_edits.tsv")
         if spoken == language
     )
@@ -88,7 +88,7 @@ def table(name: str) -> list[list[str]]:
 
 
 @cache
-def pattern_of(item: Item) -> regex.Pattern[str]:
+def pattern_of(item: Entity) -> regex.Pattern[str]:
     """Return the pattern of an item as a whole word, with the prefixes and endings of the language as groups.
 
     Without spaces a Japanese word ends where the script changes; the Chinese words are long enough to stand alone.

@@ -1,6 +1,6 @@
 """The corrupted version that a generator's answer describes.
 
-A generated sample that is not a soft error gives a value of type `Dropped`: there is no second try, and every loss is
+A generated sample that is not a soft error gives a value of type `DropReason`: there is no second try, and every loss is
 counted.
 """
 
@@ -19,7 +19,7 @@ from excam.excam40k.construction.groups import joined
 
 
 @dataclass(frozen=True, slots=True)
-class Dropped:
+class DropReason:
     """The reason why there is no corrupted version.
 
     "not-cultural", "no-change", "empty-text", "no-severity", "unreadable:<why>", or why the text is hostile
@@ -36,7 +36,7 @@ def soft_error(
     answer: str,
     mode: spans.Mode,
     label: Literal["requested", "stated"] = "requested",
-) -> Sample | Dropped:
+) -> Sample | DropReason:
     """Return the corrupted version of `right` that a generator's answer describes, or the reason why there is none.
 
     Every difference in the instruction and in the output is one error; in strict mode, a statement that was exchanged
@@ -45,14 +45,14 @@ def soft_error(
     """
     reply = read(answer)
     if isinstance(reply, Unreadable):
-        return Dropped(f"unreadable:{reply.reason}", reply.text[-300:])
+        return DropReason(f"unreadable:{reply.reason}", reply.text[-300:])
     if not reply.cultural:
-        return Dropped("not-cultural", reply.explanation[:300])
+        return DropReason("not-cultural", reply.explanation[:300])
     severity = requested if label == "requested" else severity_stated(reply.severity)
     if severity is None:
-        return Dropped("no-severity", reply.severity[:300])
+        return DropReason("no-severity", reply.severity[:300])
     if why := _unusable(right, reply):
-        return Dropped(why, "")
+        return DropReason(why, "")
     pairs: dict[Where, tuple[str, str]] = {
         "instruction": (right.instruction, reply.instruction),
         "output": (right.output, reply.output),
@@ -63,7 +63,7 @@ def soft_error(
         for span in _differences(original, modified, mode)
     )
     if not errors:
-        return Dropped("no-change", reply.explanation[:300])
+        return DropReason("no-change", reply.explanation[:300])
     return replace(
         right,
         id=f"{right.pair}/wrong",

@@ -35,7 +35,7 @@ Records = Mapping[str, Mapping[str, Any]]  # of one region: question id -> recor
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Meaning:
     """One group of wordings of a record: annotators who gave any of them, English wordings, local ones."""
 
     votes: int
@@ -44,7 +44,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class QuestionRecord:
     """What is held about one question of a region; the answers with most votes come first.
 
     `local`: the question as it was asked there; empty where the annotations hold none. `unanswered`: annotators who
@@ -53,7 +53,7 @@ class Record:
 
     question: str
     local: str
-    answers: tuple[Answer, ...]
+    answers: tuple[Meaning, ...]
     unanswered: int = 0
 
     @property
@@ -67,7 +67,7 @@ class Annotations:
     """Annotations of all regions of a snapshot; empty where it holds none."""
 
     files: Mapping[str, str]  # region -> file name
-    records: Mapping[str, Mapping[str, Record]]  # question id -> region -> record
+    records: Mapping[str, Mapping[str, QuestionRecord]]  # question id -> region -> record
     synonyms: Mapping[Stems, set[Stems]]  # a wording -> others that were used for the same answer, to any question
     alike: Mapping[str, set[str]]  # region -> others whose annotators answer most questions as its own do
     users: Counter[str]  # stem -> regions with it in an answer to any question
@@ -76,7 +76,7 @@ class Annotations:
 def read_annotations(dataset: str, folder: Path) -> Annotations:
     """Return the annotations of a snapshot. Raises SourceInvalid for a damaged file."""
     annotation_paths = next((paths for pattern in ANNOTATIONS if (paths := sorted(folder.glob(pattern)))), [])
-    records: defaultdict[str, dict[str, Record]] = defaultdict(dict)
+    records: defaultdict[str, dict[str, QuestionRecord]] = defaultdict(dict)
     for path in annotation_paths:
         for key, record in _records(dataset, path).items():
             records[key][_region(path)] = _record(record)
@@ -86,11 +86,11 @@ def read_annotations(dataset: str, folder: Path) -> Annotations:
     return Annotations(files, records, _synonyms(records), _alike(list(files), records), users)
 
 
-def _said(record: Record) -> Stems:
+def _said(record: QuestionRecord) -> Stems:
     return frozenset(stem for wording in record.wordings for stem in stems(wording))
 
 
-def _synonyms(records: Mapping[str, Mapping[str, Record]]) -> dict[Stems, set[Stems]]:
+def _synonyms(records: Mapping[str, Mapping[str, QuestionRecord]]) -> dict[Stems, set[Stems]]:
     """Return pairs of wordings in one group, or of groups of one region that share a local wording."""
     same: defaultdict[Stems, set[Stems]] = defaultdict(set)
     of_local: defaultdict[tuple[str, str], set[Stems]] = defaultdict(set)
@@ -108,7 +108,7 @@ def _synonyms(records: Mapping[str, Mapping[str, Record]]) -> dict[Stems, set[St
     return same
 
 
-def _alike(regions: list[str], records: Mapping[str, Mapping[str, Record]]) -> dict[str, set[str]]:
+def _alike(regions: list[str], records: Mapping[str, Mapping[str, QuestionRecord]]) -> dict[str, set[str]]:
     said = [
         {
             region: set(map(stems, record.wordings))
@@ -170,16 +170,16 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return held
 
 
-def _record(record: Mapping[str, Any]) -> Record:
+def _record(record: Mapping[str, Any]) -> QuestionRecord:
     ordered = sorted(record["annotations"], key=lambda entry: -entry["count"])  # stable: the file's order breaks ties
     answers = (
-        Answer(int(entry["count"]), _texts(entry["en_answers"]), _texts(entry.get("answers") or (), separator=None))
+        Meaning(int(entry["count"]), _texts(entry["en_answers"]), _texts(entry.get("answers") or (), separator=None))
         for entry in ordered
     )
     question = replace_surrogates(str(record["en_question"]))
     local = replace_surrogates(str(record.get("question") or ""))
     unanswered = sum(map(int, record.get("idks", {}).values()))
-    return Record(question, local, tuple(answer for answer in answers if answer.wordings), unanswered)
+    return QuestionRecord(question, local, tuple(answer for answer in answers if answer.wordings), unanswered)
 
 
 def _texts(wordings: Iterable[object], separator: str | None = ", ") -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from excam.excam40k.construction.option_phrases import asks_for_one
-from excam.excam40k.datasets._annotations import PLACEHOLDER, Annotations, Answer, Record
+from excam.excam40k.datasets._annotations import PLACEHOLDER, Annotations, Meaning, QuestionRecord
 from excam.excam40k.datasets._cells import digest
 from excam.excam40k.datasets._quantities import DATE, MONTH, Quantity, quantity_of
 from excam.excam40k.datasets._wordings import Stems, Wordings, stems
@@ -37,7 +37,7 @@ class Asked:
 
     def __init__(self, annotations: Annotations, key: str, beside: Iterable[str] = ()) -> None:
         self._key = key
-        self._records: Mapping[str, Record] = annotations.records.get(key, {})
+        self._records: Mapping[str, QuestionRecord] = annotations.records.get(key, {})
         self._alike, self._users = annotations.alike, annotations.users
         questions = [stems(record.question) for record in self._records.values()]
         ignored = frozenset.intersection(*questions) if questions else frozenset[str]()
@@ -46,7 +46,7 @@ class Asked:
         self._wordings = Wordings(wordings, ignored, annotations.synonyms)
         self._names = frozenset(stem for region in annotations.files for stem in stems(region.replace("_", " ")))
 
-    def right(self, region: str, least_votes: int) -> Answer | str:
+    def right(self, region: str, least_votes: int) -> Meaning | str:
         """Return the answer on which a region agrees, or why there is none."""
         answers, unanswered = self._records[region].answers, self._records[region].unanswered
         if region in _OTHER_CALENDARS and self.quantity(region) in (DATE, MONTH):
@@ -95,7 +95,7 @@ class Asked:
     def _given(self, region: str) -> list[str]:
         return list(self._records[region].wordings) if region in self._records else []
 
-    def _says_something(self, region: str, answer: Answer) -> bool:
+    def _says_something(self, region: str, answer: Meaning) -> bool:
         text = answer.wordings[0]
         if kind := self.quantity(region):
             value, agreed = kind.read(text), self._agreed
@@ -109,7 +109,7 @@ class Asked:
             return False
         return bool(self._wordings.content(text)) and len(text) <= LONGEST and not PLACEHOLDER.search(text)
 
-    def still_wrong(self, region: str, right: Answer, options: Iterable[str]) -> list[str]:
+    def still_wrong(self, region: str, right: Meaning, options: Iterable[str]) -> list[str]:
         """Return the options that are wrong in the region by its annotators and those of other regions."""
         offered = (option for option in options if not PLACEHOLDER.search(option))
         return [option for option in offered if self.is_wrong(region, right, (option,))]
@@ -130,9 +130,9 @@ class Asked:
         reached = (self._reach[near] for near in (region, *self._alike.get(region, ())) if near in self._reach)
         return frozenset().union(*reached)
 
-    def wrong(self, region: str, right: Answer, used: Counter[str]) -> list[str]:
+    def wrong(self, region: str, right: Meaning, used: Counter[str]) -> list[str]:
         """Return answers of other regions that are wrong here and do not overlap, the least used ones first."""
-        offered: dict[str, Answer] = {}
+        offered: dict[str, Meaning] = {}
         for other, record in self._records.items():
             if other != region:
                 least = _DISTRACTOR_VOTES - self._leads(other)
@@ -162,7 +162,7 @@ class Asked:
             if other != region and answer.votes >= _DISTRACTOR_VOTES - 1
         }
 
-    def is_wrong(self, region: str, right: Answer, wordings: tuple[str, ...]) -> bool:
+    def is_wrong(self, region: str, right: Meaning, wordings: tuple[str, ...]) -> bool:
         """Return whether an answer, in English wordings, is wrong in a region by all answers to the question."""
         if self._is_right_too(region, right.wordings[0], wordings):
             return False

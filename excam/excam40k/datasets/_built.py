@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable
 
 import polars as pl
 
-from excam.excam40k.datasets._annotations import Annotations, Answer
+from excam.excam40k.datasets._annotations import Annotations, Meaning
 from excam.excam40k.datasets._asked import Asked
 from excam.excam40k.datasets._cells import clean_columns, identifier
 from excam.excam40k.datasets._exchanged import exchange
@@ -66,16 +66,16 @@ def _build(
     right = {region: asked.right(region, least_votes) for region in regions}
     used = Counter[str]()
     wrong = {
-        region: asked.wrong(region, answer, used) for region, answer in right.items() if isinstance(answer, Answer)
+        region: asked.wrong(region, answer, used) for region, answer in right.items() if isinstance(answer, Meaning)
     }
     built: defaultdict[str, list[Built]] = defaultdict(list)
     for region, answer in right.items():
-        if not isinstance(answer, Answer):
+        if not isinstance(answer, Meaning):
             built[region].append(([], None, answer))
         elif len(wrong[region]) < _LEAST_WRONG:
             built[region].append(([], None, "too-few-distractors"))
     left = {region: list(texts) for region, texts in wrong.items() if region not in built}
-    texts = {region: answer.wordings[0] for region, answer in right.items() if isinstance(answer, Answer)}
+    texts = {region: answer.wordings[0] for region, answer in right.items() if isinstance(answer, Meaning)}
     for _ in range(MOST_BUILT):
         rows = [{"id": region, "answer": texts[region], "wrong": those} for region, those in left.items()]
         exchanged = exchange(rows)

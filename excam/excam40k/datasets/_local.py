@@ -17,7 +17,7 @@ from itertools import combinations, product
 
 import polars as pl
 
-from excam.excam40k.datasets._annotations import PLACEHOLDER, Annotations, Answer, Record
+from excam.excam40k.datasets._annotations import PLACEHOLDER, Annotations, Meaning, QuestionRecord
 from excam.excam40k.datasets._asked import LONGEST, Asked
 from excam.excam40k.datasets._built import MOST_WRONG, Built, built_frame
 from excam.excam40k.datasets._cells import digest
@@ -114,7 +114,7 @@ def _evened(built: Mapping[tuple[str, str], list[Built]], most: int) -> dict[tup
     return evened
 
 
-Right = tuple[Answer, str]  # the answer and its wording
+Right = tuple[Meaning, str]  # the answer and its wording
 
 
 class _Local:
@@ -172,12 +172,12 @@ class _Local:
         taken.update(each for some in chosen for each in some)
         return [(sorted([text, *some], key=str.casefold), text, None) for some in chosen]
 
-    def _text(self, tongue: Tongue, answer: Answer) -> str | None:
+    def _text(self, tongue: Tongue, answer: Meaning) -> str | None:
         """Return the wording of an answer that is used most in the language; None for none in its letters."""
         usable = (text for text in answer.local if _is_written_in(tongue, text))
         return max(usable, key=lambda text: self._uses[tongue.language][text.casefold()], default=None)
 
-    def _wrong(self, asked: Asked, key: str, region: str, right: Answer) -> list[str]:
+    def _wrong(self, asked: Asked, key: str, region: str, right: Meaning) -> list[str]:
         """Return local answers that are wrong in a region and do not overlap, the least taken ones first."""
         tongue, record = TONGUES[region], self._annotations.records[key][region]
         agreed, elsewhere = asked.agrees_on_one(region), asked.given_elsewhere(region)
@@ -186,7 +186,7 @@ class _Local:
         own -= _parts(record.local)
         fits = Counter(each for other in (key, *self._same_kind.get(key, ())) for each in self._said[other])
         votes = Counter[str]()
-        candidates: dict[str, Answer] = {}
+        candidates: dict[str, Meaning] = {}
         for other, answer in self._answers(tongue.language, key, region):
             said = {stems(text) for text in answer.wordings}
             # an answer that nobody gave to this question is wrong where only one can be right and the region agrees
@@ -209,7 +209,7 @@ class _Local:
                 chosen.append(text)
         return chosen
 
-    def _answers(self, language: str, key: str, region: str) -> Iterator[tuple[str, Answer]]:
+    def _answers(self, language: str, key: str, region: str) -> Iterator[tuple[str, Meaning]]:
         """Yield regions and answers in a language to questions of this kind, without the region's own to this one."""
         for other in (key, *self._same_kind.get(key, ())):
             for near, record in self._annotations.records[other].items():
@@ -236,7 +236,7 @@ def _parts(text: str) -> set[str]:
     return parts
 
 
-def _said(records: Mapping[str, Mapping[str, Record]]) -> dict[str, set[Stems]]:
+def _said(records: Mapping[str, Mapping[str, QuestionRecord]]) -> dict[str, set[Stems]]:
     """Return question -> the wordings of all answers to it, without questions that ask for a quantity."""
     return {
         key: {stems(text) for record in regions.values() for text in record.wordings}
@@ -256,7 +256,7 @@ def same_kind(said: Mapping[str, set[Stems]]) -> dict[str, list[str]]:
     return alike
 
 
-def _apart(records: Mapping[str, Mapping[str, Record]]) -> Mapping[Stems, set[Stems]]:
+def _apart(records: Mapping[str, Mapping[str, QuestionRecord]]) -> Mapping[Stems, set[Stems]]:
     """Return a wording -> those of other answers that one region gave to one question: they do not mean the same."""
     apart: defaultdict[Stems, set[Stems]] = defaultdict(set)
     for regions in records.values():

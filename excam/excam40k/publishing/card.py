@@ -17,7 +17,7 @@ from excam.excam40k.datasets._changes import by_rule
 from excam.excam40k.publishing import EXAMPLE_TABLES, examples, folder_of, prose
 from excam.excam40k.publishing.about import EXCAM, codes
 from excam.excam40k.publishing.columns import COLUMNS, ERROR_COLUMNS
-from excam.excam40k.publishing.parts import HEAD, LABELS, Part
+from excam.excam40k.publishing.parts import HEAD, LABELS, DatasetPart
 from excam.pages.markdown import demote_headings, escape, remove_page_links, table
 
 NAME = "ExCAM40k, rebuilt"
@@ -25,7 +25,7 @@ _SHOWN = 300  # characters of an example
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
 
-def card_text(build: str, parts: Sequence[Part], withheld: Sequence[Part], audits: str) -> str:
+def card_text(build: str, parts: Sequence[DatasetPart], withheld: Sequence[DatasetPart], audits: str) -> str:
     """Return the README.md of a build. It names the parts that are withheld."""
     header = yaml.safe_dump(_card_metadata(build, parts), sort_keys=False, allow_unicode=True, width=10_000)
     if not parts:
@@ -54,7 +54,7 @@ def card_text(build: str, parts: Sequence[Part], withheld: Sequence[Part], audit
     return f"---\n{header}---\n\n# {NAME} ({build})\n\n{prose.ABOUT}\n\n{body}"
 
 
-def _card_metadata(build: str, parts: Sequence[Part]) -> dict[str, Any]:
+def _card_metadata(build: str, parts: Sequence[DatasetPart]) -> dict[str, Any]:
     rows = sum(len(part.samples) for part in parts)
     languages = {sample.language for part in parts for sample in part.samples}
     return {
@@ -71,7 +71,7 @@ def _card_metadata(build: str, parts: Sequence[Part]) -> dict[str, Any]:
     }
 
 
-def features_and_sizes(parts: Sequence[Part]) -> list[dict[str, Any]]:
+def features_and_sizes(parts: Sequence[DatasetPart]) -> list[dict[str, Any]]:
     """Return the columns with their types, and the rows of each split, of every configuration.
 
     `datasets.load_dataset` casts to the first (else it reads long strings and lists as types of their own), and refuses
@@ -104,7 +104,7 @@ def _feature(kind: str) -> dict[str, Any]:
     return {"dtype": {"text": "string", "integer": "int64", "number": "float64", "boolean": "bool"}[kind]}
 
 
-def configs(parts: Sequence[Part]) -> list[dict[str, Any]]:
+def configs(parts: Sequence[DatasetPart]) -> list[dict[str, Any]]:
     """Return one configuration per licence and one per dataset; none mixes licences, and there is no default."""
     return [
         {
@@ -119,7 +119,7 @@ def configs(parts: Sequence[Part]) -> list[dict[str, Any]]:
     ]
 
 
-def _kinds(parts: Sequence[Part]) -> dict[str, tuple[str, list[Part]]]:
+def _kinds(parts: Sequence[DatasetPart]) -> dict[str, tuple[str, list[DatasetPart]]]:
     """Return the folders, as a pattern, and the parts of each configuration."""
     by_licence = _by(parts, lambda part: folder_of(part.licence))
     by_dataset = _by(parts, lambda part: part.dataset)
@@ -128,16 +128,16 @@ def _kinds(parts: Sequence[Part]) -> dict[str, tuple[str, list[Part]]]:
     }
 
 
-def _by(parts: Sequence[Part], key: Callable[[Part], str]) -> dict[str, list[Part]]:
+def _by(parts: Sequence[DatasetPart], key: Callable[[DatasetPart], str]) -> dict[str, list[DatasetPart]]:
     return {name: [part for part in parts if key(part) == name] for name in sorted(set(map(key, parts)))}
 
 
-def _withheld(parts: Sequence[Part]) -> str:
+def _withheld(parts: Sequence[DatasetPart]) -> str:
     names = ", ".join(f"{part.title} ({escape(part.licence)}, {len(part.samples)} rows)" for part in parts)
     return prose.WITHHELD.format(names=names)
 
 
-def _notices(parts: Sequence[Part], withheld: Sequence[Part]) -> str:
+def _notices(parts: Sequence[DatasetPart], withheld: Sequence[DatasetPart]) -> str:
     writers = sorted({writer for part in parts for writer in part.generators})
     local = [part.title for part in parts if part.origin.startswith("folder ")]
     notices = [prose.NOT_OFFICIAL]
@@ -152,7 +152,7 @@ def _notices(parts: Sequence[Part], withheld: Sequence[Part]) -> str:
     return "\n".join("- " + " ".join(notice.split()) for notice in [*notices, prose.OFFENSIVE])
 
 
-def _contents(parts: Sequence[Part]) -> str:
+def _contents(parts: Sequence[DatasetPart]) -> str:
     head = ["configuration", "benchmark", "task", "errors", "rows", "languages", "cultures", "licence", "read from"]
     rows = [
         [
@@ -172,7 +172,7 @@ def _contents(parts: Sequence[Part]) -> str:
     return f"{table(head, rows)}\n{prose.TASKS}\n\n{prose.LANGUAGES.format(names=escape(', '.join(languages)))}"
 
 
-def _origin(part: Part) -> str:
+def _origin(part: DatasetPart) -> str:
     """Return the origin of a source; of a folder only its name below the repository, no path of a machine."""
     place = part.origin.removeprefix("folder ")
     if place != part.origin:
@@ -187,7 +187,7 @@ def _columns() -> str:
     return f"{table(head, rows)}\nEach entry of `errors`:\n\n{table(head, inner)}\n{prose.SCORE}"
 
 
-def _counts(parts: Sequence[Part]) -> str:
+def _counts(parts: Sequence[DatasetPart]) -> str:
     lines: list[list[object]] = []
     for part in parts:
         cells = [splits.cells(part.splits[split]) for split in SPLITS]
@@ -197,7 +197,7 @@ def _counts(parts: Sequence[Part]) -> str:
     return f"{table(['dataset', *HEAD, 'rows'], [*lines, ['all', *total]])}\n{prose.COUNTS}"
 
 
-def _changes(parts: Sequence[Part]) -> str:
+def _changes(parts: Sequence[DatasetPart]) -> str:
     """Return what readers changed, with the shortest example of each dataset and rule."""
     lines: list[list[object]] = []
     for part in parts:
@@ -210,7 +210,7 @@ def _changes(parts: Sequence[Part]) -> str:
     return f"{prose.CHANGES}\n\n{table(head, lines)}" if lines else "None: every text stands as published."
 
 
-def _votes(parts: Sequence[Part]) -> Iterator[str]:
+def _votes(parts: Sequence[DatasetPart]) -> Iterator[str]:
     """Yield what follows from the answers of others, of each dataset of labels that single annotators gave."""
     for part in parts:
         kept = {sample.base for sample in part.samples}
@@ -218,7 +218,7 @@ def _votes(parts: Sequence[Part]) -> Iterator[str]:
             yield prose.VOTES.format(title=part.title, **numbers)
 
 
-def _licences(parts: Sequence[Part]) -> str:
+def _licences(parts: Sequence[DatasetPart]) -> str:
     rows = [[escape(part.licence), part.title, f"`{part.folder}/`"] for part in parts]
     kinds = {part.kind: sorted({other.licence for other in parts if other.kind == part.kind}) for part in parts}
     kinds_text = "\n".join(
@@ -227,6 +227,6 @@ def _licences(parts: Sequence[Part]) -> str:
     return f"{prose.LICENCES}\n\n{table(['licence', 'dataset', 'folder'], rows)}\n{kinds_text}\n\n{prose.QUOTED}"
 
 
-def _citations(parts: Sequence[Part]) -> str:
+def _citations(parts: Sequence[DatasetPart]) -> str:
     cited = dict.fromkeys(part.citation for part in parts if part.citation)
     return prose.CITING + "\n\n" + "\n".join(f"- {text}." for text in [EXCAM, *cited])

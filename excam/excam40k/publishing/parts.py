@@ -36,7 +36,7 @@ SCHEMA: Mapping[str, Any] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DatasetPart:
     """One dataset under one licence: a folder of the build."""
 
     dataset: str
@@ -72,7 +72,7 @@ def read(
     bases: Iterable[Path],
     benchmarks: Mapping[str, Mapping[str, Any]],
     build: str,
-) -> tuple[list[Part], list[Part]]:
+) -> tuple[list[DatasetPart], list[DatasetPart]]:
     """Return parts of a build from `<dataset>/<split>.parquet`, source manifests, counts of soft errors and
     `<dataset>.bases.jsonl`, by licence; and apart those that may not be passed on in a changed form.
 
@@ -90,7 +90,7 @@ def read(
     }
     terms = {dataset: tuple(said["terms"] or ()) for dataset, said in benchmarks.items()}
     parts = [
-        Part(
+        DatasetPart(
             dataset,
             licence,
             {s: tuple(row for row in rows[dataset, s] if row.licence == licence) for s in SPLITS},
@@ -112,7 +112,7 @@ def read(
     return [part for part in parts if part not in withheld], withheld
 
 
-def write(parts: Sequence[Part], folder: Path) -> list[Path]:
+def write(parts: Sequence[DatasetPart], folder: Path) -> list[Path]:
     """Write every shard below `folder`; remove Parquet files of an earlier build that are no longer part of it."""
     written = []
     for part in parts:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from excam.annotation.campaign import Campaign
 from excam.error_reports.evaluation.cells import rounded_text
 from excam.excam40k.validation import human_ratings, human_votes
-from excam.excam40k.validation.human_answers import Item, systems
+from excam.excam40k.validation.human_answers import AnsweredTask, systems
 from excam.excam40k.validation.human_votes import Criterion
 from excam.stats import agreement
 from excam.stats.agreement import Agreement, Scale
@@ -33,7 +33,7 @@ class _RatedQuestion(NamedTuple):
     annotators: int
 
 
-def lines(campaign: Campaign, items: Sequence[Item], seed: int) -> Iterator[dict[str, Any]]:
+def lines(campaign: Campaign, items: Sequence[AnsweredTask], seed: int) -> Iterator[dict[str, Any]]:
     """Return alpha and kappas of every question, one line each."""
     for question in _questions(campaign, items):
         values = set(question.values)
@@ -48,7 +48,7 @@ def lines(campaign: Campaign, items: Sequence[Item], seed: int) -> Iterator[dict
                 yield common | {"scale": "nominal", "measure": "kappa", "raters": raters} | _agreement_columns(kappa)
 
 
-def _questions(campaign: Campaign, items: Sequence[Item]) -> Iterator[_RatedQuestion]:
+def _questions(campaign: Campaign, items: Sequence[AnsweredTask]) -> Iterator[_RatedQuestion]:
     criteria = human_votes
     yield _asked("Culture-related", items, criteria.CULTURE, ("no", "yes"), "nominal")
     yield _asked("Error valid, partly or not", items, criteria.STRICT, EXTENT, "ordinal")
@@ -67,12 +67,12 @@ def _questions(campaign: Campaign, items: Sequence[Item]) -> Iterator[_RatedQues
 
 
 def _asked(
-    name: str, items: Sequence[Item], criterion: Criterion, values: Sequence[str], scale: Scale
+    name: str, items: Sequence[AnsweredTask], criterion: Criterion, values: Sequence[str], scale: Scale
 ) -> _RatedQuestion:
     return _RatedQuestion(name, list(map(criterion.values, items)), values, scale, _annotators(items, criterion.step))
 
 
-def _annotators(items: Sequence[Item], step: int) -> int:
+def _annotators(items: Sequence[AnsweredTask], step: int) -> int:
     return len({answer.annotator for item in items for answer in item.answered(step)})
 
 

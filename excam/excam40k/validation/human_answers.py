@@ -23,7 +23,7 @@ TYPES: dict[Kind, Any] = {"flags": pl.Boolean, "number": pl.Int64}
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class AnsweredTask:
     """A task and the answers about it; a skipped or unfinished answer has no votes for its unanswered steps."""
 
     task: Task
@@ -90,7 +90,7 @@ def to_frame(form: Form, answers: Iterable[Answer]) -> pl.DataFrame:
     return pl.DataFrame([answer.row() for answer in answers], schema=schema, orient="row")
 
 
-def items(campaign: Campaign, frame: pl.DataFrame) -> list[Item]:
+def items(campaign: Campaign, frame: pl.DataFrame) -> list[AnsweredTask]:
     """Return every task of the campaign, in its order, with the answers of a frame (`to_frame`).
 
     Raises InputInvalid for an invalid row, an unknown task, and two answers of one annotator about one task.
@@ -99,4 +99,4 @@ def items(campaign: Campaign, frame: pl.DataFrame) -> list[Item]:
     kept: dict[str, list[Answer]] = {task.id: [] for task in campaign.tasks}
     for answer in answers:
         kept[answer.task].append(answer)
-    return [Item(task, tuple(kept[task.id]), campaign.form) for task in campaign.tasks]
+    return [AnsweredTask(task, tuple(kept[task.id]), campaign.form) for task in campaign.tasks]

@@ -15,7 +15,7 @@ from typing import Any
 
 from excam.annotation.campaign import Campaign
 from excam.error_reports.evaluation.cells import rounded_text
-from excam.excam40k.validation.human_answers import Item, systems
+from excam.excam40k.validation.human_answers import AnsweredTask, systems
 from excam.excam40k.validation.human_votes import EXPLANATION, EXPLANATION_PARTIAL, FEW, majority
 from excam.stats import bootstrap
 
@@ -42,11 +42,11 @@ COLUMNS = (
 COLUMNS = (*COLUMNS, "rated_items", "ratings", *GRADES, "no_error", *AGAINST, "few")
 COLUMNS = (*COLUMNS, "printed_n", "printed_percent", "printed_mean")
 
-Given = list[tuple[Item, str | None, list[str]]]  # item, the system's explanation, its ratings
+Given = list[tuple[AnsweredTask, str | None, list[str]]]  # item, the system's explanation, its ratings
 
 
 def lines(
-    campaign: Campaign, items: Sequence[Item], claims: Mapping[str, Mapping[str, str]], seed: int
+    campaign: Campaign, items: Sequence[AnsweredTask], claims: Mapping[str, Mapping[str, str]], seed: int
 ) -> Iterator[Any]:
     """Return a line per selection of items and system; the paper's numbers are beside those of its selection and
     systems.
@@ -64,7 +64,7 @@ def lines(
             }
 
 
-def of_system(items: Sequence[Item], system: str) -> Given:
+def of_system(items: Sequence[AnsweredTask], system: str) -> Given:
     """Return every item that showed an explanation of a system, with the ratings of annotators who answered step 3."""
     shown_items: Given = []
     for item in items:

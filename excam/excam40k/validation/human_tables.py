@@ -9,7 +9,7 @@ from typing import Any
 from excam.annotation.campaign import Campaign
 from excam.error_reports.evaluation.claims import Claims
 from excam.excam40k.validation import human_agreement, human_pages, human_ratings, human_votes
-from excam.excam40k.validation.human_answers import Item
+from excam.excam40k.validation.human_answers import AnsweredTask
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class Given:
     """What the rows of a table are made of."""
 
     campaign: Campaign
-    items: Sequence[Item]
+    items: Sequence[AnsweredTask]
     printed: Sequence[Mapping[str, str]]  # the paper's table; of a table that is not in the paper: none
     claims: Claims
     seed: int

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from excam.error_reports.records import SEVERITIES
-from excam.excam40k.validation.human_answers import Item
+from excam.excam40k.validation.human_answers import AnsweredTask
 
 FEW = 30  # items below which a share is marked: one item then moves it by more than 3 points
 SHARES = ("3/3", "2/3", "1/3", "0/3")
@@ -45,11 +45,11 @@ class Criterion:
     field: str
     positive: Collection[Any]
 
-    def votes(self, item: Item) -> list[bool]:
+    def votes(self, item: AnsweredTask) -> list[bool]:
         """Return one vote per annotator who answered the step."""
         return [value in self.positive for value in self.values(item)]
 
-    def values(self, item: Item) -> list[Any]:
+    def values(self, item: AnsweredTask) -> list[Any]:
         """Return the values of the annotators who answered the step."""
         return [answer[self.field] for answer in item.answered(self.step)]
 
@@ -71,13 +71,13 @@ def majority(votes: Sequence[bool]) -> bool | None:
     return 2 * sum(votes) > len(votes) if len(votes) > 1 else None
 
 
-def distribution(items: Iterable[Item], criterion: Criterion) -> list[int]:
+def distribution(items: Iterable[AnsweredTask], criterion: Criterion) -> list[int]:
     """Return how many of the items with exactly three votes got three, two, one and no positive ones."""
     counts = Counter(sum(votes) for votes in map(criterion.votes, items) if len(votes) == 3)
     return [counts[positive] for positive in (3, 2, 1, 0)]
 
 
-def table_3(items: Sequence[Item], printed: Sequence[Mapping[str, str]]) -> Iterator[Line]:
+def table_3(items: Sequence[AnsweredTask], printed: Sequence[Mapping[str, str]]) -> Iterator[Line]:
     """Return a line per criterion: shares of items with three votes, in percent, and the paper's."""
     paper = {line["criterion"]: line for line in printed}
     for criterion in VOTED:
@@ -90,7 +90,7 @@ def table_3(items: Sequence[Item], printed: Sequence[Mapping[str, str]]) -> Iter
         yield {"criterion": criterion.name, **shares, **_counted(voted, items, criterion), **beside}
 
 
-def table_12(items: Sequence[Item], printed: Sequence[Mapping[str, str]]) -> Iterator[Line]:
+def table_12(items: Sequence[AnsweredTask], printed: Sequence[Mapping[str, str]]) -> Iterator[Line]:
     """Return a line per criterion and language with two annotators: both say yes, over items with two votes."""
     paper = {line["criterion"]: line for line in printed}
     for language in sorted({item.task.language for item in items if item.task.annotators == 2}):
@@ -103,7 +103,7 @@ def table_12(items: Sequence[Item], printed: Sequence[Mapping[str, str]]) -> Ite
             yield {"language": language, "criterion": name} | counted | _counted(voted, own, criterion) | beside
 
 
-def table_13(items: Sequence[Item], printed: Sequence[Mapping[str, str]]) -> Iterator[Line]:
+def table_13(items: Sequence[AnsweredTask], printed: Sequence[Mapping[str, str]]) -> Iterator[Line]:
     """Return a line per question of step 2, severity by the provided label: items whose majority says yes."""
     paper = {line["criterion"]: line for line in printed}
     for name, criterion, own in _of_step_2(items):
@@ -113,14 +113,14 @@ def table_13(items: Sequence[Item], printed: Sequence[Mapping[str, str]]) -> Ite
         yield {"criterion": name} | counted | _counted(voted, own, criterion) | beside
 
 
-def _of_step_2(items: Sequence[Item]) -> Iterator[tuple[str, Criterion, Sequence[Item]]]:
+def _of_step_2(items: Sequence[AnsweredTask]) -> Iterator[tuple[str, Criterion, Sequence[AnsweredTask]]]:
     for severity in SEVERITIES:
         yield f"Severity OK ({severity})", SEVERITY, [item for item in items if item.task.shown["severity"] == severity]
     yield TYPE.name, TYPE, items
     yield CHANGED.name, CHANGED, items
 
 
-def _counted(voted: Sequence[Item], items: Sequence[Item], criterion: Criterion) -> Line:
+def _counted(voted: Sequence[AnsweredTask], items: Sequence[AnsweredTask], criterion: Criterion) -> Line:
     """Return the number of items of a line, of items left out, and of votes that are neither yes nor no."""
     chosen = Counter(value for item in voted for value in criterion.values(item))
     unsure = {name: chosen[name] for name in UNSURE}

@@ -36,7 +36,7 @@ OF_ONE_REQUEST = {**dict.fromkeys((400, 403, 413, 414, 415, 422, 431, 451), 2), 
 
 
 @dataclass(eq=False)
-class Failed(Exception):  # not raised outside the backend
+class CallFailed(Exception):  # not raised outside the backend
     """A request failed.
 
     `again`: retry after at least `wait` seconds; `later`: the server itself says that it is for now only; `final`: all
@@ -147,18 +147,18 @@ async def posted(
         ):
             coding = response.headers.get("Content-Encoding", "identity").strip().lower()
             if coding not in ("identity", "gzip"):
-                raise Failed(f"HTTP {response.status} with a body in {coding}, which was not asked for")
+                raise CallFailed(f"HTTP {response.status} with a body in {coding}, which was not asked for")
             async for chunk in response.content.iter_any():
                 body += chunk
                 if len(body) > LARGEST:
-                    raise Failed(f"HTTP {response.status} with more than {LARGEST} bytes")
+                    raise CallFailed(f"HTTP {response.status} with more than {LARGEST} bytes")
             return response, bytes(body)
     except aiohttp.ClientError as problem:  # refused, reset, incomplete body
         fault = web.fault(problem)
         again, reached = not fault.untrusted, fault.reached
-        raise Failed(fault.reason, again=again, final=fault.untrusted, reached=reached) from None
+        raise CallFailed(fault.reason, again=again, final=fault.untrusted, reached=reached) from None
     except TimeoutError:
-        raise Failed(f"no complete answer within {seconds:g} s", again=True, busy=True) from None
+        raise CallFailed(f"no complete answer within {seconds:g} s", again=True, busy=True) from None
 
 
 async def end(client: aiohttp.ClientSession) -> None:

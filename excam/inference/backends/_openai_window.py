@@ -26,7 +26,7 @@ SHORT_WAIT = 20.0  # seconds that an answer may take in any case
 
 
 @dataclass(frozen=True, slots=True)
-class Question(Generic[A]):
+class ServerQuery(Generic[A]):
     """The fields to send, the parser of the answer, and the answer to return if the server refuses."""
 
     fields: Mapping[str, Any]
@@ -112,7 +112,7 @@ class Asking:
 Answered = list[tuple[int, Any]]  # (number of the request, Answer or Missing)
 
 
-class Window:
+class ServerWindow:
     """The open requests of one call; a context manager. It has a thread, since a notebook already runs an event loop.
 
     Nothing is sent before `flush` or `answered`, so that the caller can save an answer before the next request.
@@ -122,18 +122,18 @@ class Window:
         self,
         route: Route,
         room: Room,
-        answer: Callable[[Asking, Question[Any]], Coroutine[Any, Any, Any]],
-        question: Callable[[Any], Question[Any]] = lambda request: request,
+        answer: Callable[[Asking, ServerQuery[Any]], Coroutine[Any, Any, Any]],
+        question: Callable[[Any], ServerQuery[Any]] = lambda request: request,
     ) -> None:
         """`answer` asks a question and returns its answer, `question` makes one of a request."""
         self._route, self._room = route, room
         self._answer, self._question = answer, question
-        self._open: dict[int, Question[Any]] = {}
+        self._open: dict[int, ServerQuery[Any]] = {}
         self._unsent: list[int] = []
         self._done: SimpleQueue[tuple[int, asyncio.Task[Any]]] = SimpleQueue()
         self._stack = ExitStack()
 
-    def __enter__(self) -> Window:
+    def __enter__(self) -> ServerWindow:
         self._loop = self._stack.enter_context(connection.event_loop())
         self._asking = asyncio.run_coroutine_threadsafe(self._started(), self._loop).result()
         self._stack.callback(self._end)

@@ -49,9 +49,9 @@ from excam.inference.backends._openai_connection import (
     OF_ONE_REQUEST,
     REDIRECTED,
     TRANSIENT,
-    Failed,
+    CallFailed,
 )
-from excam.inference.backends._openai_window import A, Asking, Question, Room, Window
+from excam.inference.backends._openai_window import A, Asking, Room, ServerQuery, ServerWindow
 from excam.inference.cache_keys import request_seed
 from excam.inference.chat import replace_lone_surrogates, template_variables
 
@@ -169,16 +169,16 @@ class Backend:
         with self.window(sampling) as window:
             yield from window.all(requests)
 
-    def window(self, sampling: Sampling) -> Window:
+    def window(self, sampling: Sampling) -> ServerWindow:
         """Return a window for requests of both kinds: at most `concurrency` are open, fewer while the server is busy.
 
         What `generate` and `choose` say holds for them.
         """
 
-        def question(request: Request) -> Question[Any]:
+        def question(request: Request) -> ServerQuery[Any]:
             return self._choice(request) if isinstance(request, Choose) else self._question(request, sampling)
 
-        return Window(self._route, self._room, self._answer, question)
+        return ServerWindow(self._route, self._room, self._answer, question)
 
     def attempt(self, request: Generate, sampling: Sampling) -> None:
         """Send a request to see whether the server takes it.
@@ -186,7 +186,7 @@ class Backend:
         Raise Refusal with the server's words if it refuses this request, ModelInvalid if it gives no chat completion.
         """
         question = replace(self._question(request, sampling), read=self._glanced)
-        with Window(self._route, self._room, self._attempted) as window:
+        with ServerWindow(self._route, self._room, self._attempted) as window:
             window.send(0, question)
             window.answered()
 
@@ -196,7 +196,7 @@ class Backend:
             bodies.completion(body)
         return Completion("", None, None, "stop", 0, 0)
 
-    async def _attempted(self, asking: Asking, question: Question[Completion]) -> Completion:
+    async def _attempted(self, asking: Asking, question: ServerQuery[Completion]) -> Completion:
         reason = ""
         for attempt in range(self.attempts):
             self._counts.update(requests=1, retries=int(attempt > 0))
@@ -205,7 +205,7 @@ class Backend:
                 say(f"{self.name}: no answer to a first request yet; waiting up to {self.server.timeout:g} s")
             try:
                 answer = await sent
-            except Failed as problem:
+            except CallFailed as problem:
                 before, reason = reason, self._safe(str(problem))
                 twice = is_same_reason(before, reason)
                 if problem.believed and not problem.strange and (twice or not problem.again):
@@ -218,7 +218,7 @@ class Backend:
                 return answer
         raise ModelInvalid(f"{reason} ({self.attempts} attempts)")
 
-    def _question(self, request: Generate, sampling: Sampling) -> Question[Completion]:
+    def _question(self, request: Generate, sampling: Sampling) -> ServerQuery[Completion]:
         texts = [message.content for message in request.messages]
 
         def read(body: Any) -> Completion:
@@ -232,9 +232,9 @@ class Backend:
             answer = read(body)
             if not self._counts_uncached and (words := cut(answer.prompt_tokens)):
                 again = replace(question, fields=bodies.uncached(question.fields), read=partial(recount, answer))
-                raise Failed(words, again=True, instead=again)
+                raise CallFailed(words, again=True, instead=again)
             if answer.finish == "stop" and not answer.text and not answer.reasoning:
-                raise Failed("an empty answer", again=True, instead=replace(question, read=read))
+                raise CallFailed("an empty answer", again=True, instead=replace(question, read=read))
             return answer
 
         def recount(first: Completion, body: Any) -> Completion:
@@ -256,7 +256,7 @@ class Backend:
         def refused(words: str) -> Completion:
             return Completion("", None, None, "refused", 0, 0, words)
 
-        question = Question(self._text(request, sampling), read_first, refused)
+        question = ServerQuery(self._text(request, sampling), read_first, refused)
         return question
 
     def _answered_by(self, body: Any) -> str:
@@ -280,9 +280,9 @@ class Backend:
         with self.window(Sampling(1)) as window:
             yield from window.all(requests)
 
-    def _choice(self, request: Choose) -> Question[Choice]:
+    def _choice(self, request: Choose) -> ServerQuery[Choice]:
         read = bodies.choice_of(request.options)
-        return Question(
+        return ServerQuery(
             self._first_token(request),
             lambda body: replace(read(body), answered_by=self._answered_by(body)),
             lambda _: Choice(None, None, 0),
@@ -318,7 +318,7 @@ class Backend:
         sent = {field: value for field, value in settings.items() if field not in self.server.omit}
         return {"model": self.name, "messages": turns, **sent, **self._template, **self.server.request_fields}
 
-    async def _answer(self, asking: Asking, question: Question[A]) -> A | Missing:
+    async def _answer(self, asking: Asking, question: ServerQuery[A]) -> A | Missing:
         delay, reason, alike = 0.0, "", 0
         if question.may_lack_logprobs and self._lacks_logprobs:
             return question.refused(reason)
@@ -334,7 +334,7 @@ class Backend:
                 self._counts.update(requests=1, retries=int(attempt > 0))
                 began = time.monotonic()
                 answer = await self._once(asking.client, question)
-            except Failed as problem:
+            except CallFailed as problem:
                 busy = problem.busy
                 question = problem.instead or question
                 before, reason = reason, self._safe(str(problem))
@@ -367,7 +367,7 @@ class Backend:
             asking.stop(f"the server is down, {DOWN} requests in a row failed: {reason}")
         return Missing(f"{reason} ({self.attempts} attempts)")
 
-    async def _answers_others(self, asking: Asking, question: Question[Any]) -> bool:
+    async def _answers_others(self, asking: Asking, question: ServerQuery[Any]) -> bool:
         """Return whether the server answers other requests now: a short one with the same settings.
 
         Log-probabilities that an answer may lack are left out of that one.
@@ -376,14 +376,14 @@ class Backend:
             asking.short = asyncio.ensure_future(self._answers_short(asking, question))
         return await asking.short
 
-    async def _answers_short(self, asking: Asking, question: Question[Any]) -> bool:
+    async def _answers_short(self, asking: Asking, question: ServerQuery[Any]) -> bool:
         self._counts.update(requests=1)
         lacking = {"logprobs", "top_logprobs"} if question.may_lack_logprobs else set[str]()
         try:
             fields = {name: value for name, value in question.fields.items() if name not in lacking}
             fields["messages"] = [SHORT]
             await self._once(asking.client, replace(question, fields=fields, read=self._glanced))
-        except Failed:
+        except CallFailed:
             return False
         return True
 
@@ -404,14 +404,14 @@ class Backend:
             await asking.sleep(left)
         self._free = max(self._free, time.monotonic()) + self._gap
 
-    async def _once(self, client: aiohttp.ClientSession, question: Question[A]) -> A:
+    async def _once(self, client: aiohttp.ClientSession, question: ServerQuery[A]) -> A:
         """Send the request once and return the answer. Raise Failed."""
         response, body = await connection.posted(client, self._url, question.fields, self.server.timeout)
         if response.status == 200:
             return self._read(question, body)
         raise self._failure(response.status, body, question, response.headers)
 
-    def _failure(self, status: int, body: bytes, question: Question[Any], headers: Mapping[str, str]) -> Failed:
+    def _failure(self, status: int, body: bytes, question: ServerQuery[Any], headers: Mapping[str, str]) -> CallFailed:
         """Return the failure that a body other than an answer is, by its HTTP status."""
         code, message = bodies.problem(body)
         reason = f"HTTP {status}: {message}"
@@ -420,20 +420,20 @@ class Backend:
                 f"{self._safe(reason)[:100]}; {f'sent was the key in {self.server.key_env}' if self._key else NO_KEY}"
             )
         if status in REDIRECTED and "Location" in headers:
-            return Failed(f"HTTP {status}: redirected; expected the address {headers['Location']}", final=True)
+            return CallFailed(f"HTTP {status}: redirected; expected the address {headers['Location']}", final=True)
         believed = OF_ONE_REQUEST.get(status, 0)
         delay = bodies.retry_after(headers.get("Retry-After", ""), headers.get("Retry-After-Ms", ""))
         if delay > LONGEST_WAIT:
-            return Failed(f"{reason} (wants {delay:.0f} s of waiting)", final=True)
+            return CallFailed(f"{reason} (wants {delay:.0f} s of waiting)", final=True)
         may_be_key = status == 403 and not self._has_answered and not question.may_lack_logprobs
         final = status in FINAL or may_be_key or code in FINAL_CODES
         again = status in TRANSIENT and not final
         later = again and status != 500
-        return Failed(
+        return CallFailed(
             reason, again=again, later=later, wait=delay, final=final, believed=believed, busy=again and status in BUSY
         )
 
-    def _read(self, question: Question[A], body: bytes) -> A:
+    def _read(self, question: ServerQuery[A], body: bytes) -> A:
         """Parse the answer in a body of status 200. Raise Failed, with a retry, if there is none."""
         try:
             parsed = bodies.parse(body)
@@ -442,16 +442,16 @@ class Backend:
             if "error" in parsed and not parsed.get("choices"):
                 if status := bodies.stated_status(body):
                     raise self._failure(status, body, question, {})
-                raise Failed(f"HTTP 200 with a problem: {bodies.problem(body)[1]}", again=True)
+                raise CallFailed(f"HTTP 200 with a problem: {bodies.problem(body)[1]}", again=True)
             return question.read(parsed)
         except bodies.NoAnswer as problem:
-            raise Failed(f"HTTP 200: {problem}", again=True, believed=NO_ANSWERS) from None
+            raise CallFailed(f"HTTP 200: {problem}", again=True, believed=NO_ANSWERS) from None
         except json.JSONDecodeError:
-            raise Failed(f"not a chat completion; found {self._beginning(body)}", again=True) from None
+            raise CallFailed(f"not a chat completion; found {self._beginning(body)}", again=True) from None
         except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError) as problem:
             detail = self._safe(f"{type(problem).__name__}: {problem}")[:80]
             reason = f"not a chat completion ({detail}); found {self._beginning(body)}"
-            raise Failed(reason, believed=NO_ANSWERS, strange=True) from None
+            raise CallFailed(reason, believed=NO_ANSWERS, strange=True) from None
 
     def _beginning(self, body: bytes) -> str:
         return self._safe(body[:2000].decode("utf-8", "replace"))[:80] or "nothing"

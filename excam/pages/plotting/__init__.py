@@ -5,7 +5,7 @@ No pyplot, no global state: figures are drawn under matplotlib's own defaults, w
 
 from excam.pages.plotting.base import LEAST, save, words
 from excam.pages.plotting.forest import ForestRow, Point, forest
-from excam.pages.plotting.heat import Cell, Labels, Scale, heat_map
+from excam.pages.plotting.heat import Axis, Scale, Tile, heat_map
 from excam.pages.plotting.lines import curves
 
 __all__ = [

@@ -26,7 +26,7 @@ PALETTE = ("#7f3b08", "#b35806", "#eda35b", "#fdcf9c", "#f7f6f4", "#92c5de", "#4
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class Tile:
     """A number with a sign behind it (a letter at most), a short text under it, and a black frame around it.
 
     Without a value the cell does not exist: it is empty, "n/a". `n` are the items behind the value, by default those
@@ -41,7 +41,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Labels:
+class Axis:
     """The names of rows or columns; those in `made_up` are striped, since no model stands behind them.
 
     Separator k is a gap before row (column) k. `counts` are the items behind each column (None: not printed).
@@ -52,7 +52,7 @@ class Labels:
     made_up: Collection[str] = ()
     counts: Sequence[int | None] | None = None
 
-    def only(self, places: Sequence[int]) -> Labels:
+    def only(self, places: Sequence[int]) -> Axis:
         """Return the labels of these rows (columns) alone."""
         separators = [sum(index < separator for index in places) for separator in self.separators]
         counts = None if self.counts is None else [self.counts[index] for index in places]
@@ -82,7 +82,7 @@ class Scale:
 
 
 def heat_map(
-    cells: Sequence[Sequence[Cell]], rows: Labels, columns: Labels, scale: Scale, *, title: str = "", note: str = ""
+    cells: Sequence[Sequence[Tile]], rows: Axis, columns: Axis, scale: Scale, *, title: str = "", note: str = ""
 ) -> Figure:
     """A table of numbers coloured around a centre (ExCAM Figures 3, 4, 11): rows are models, columns are test sets.
 
@@ -128,7 +128,7 @@ def heat_map(
     return figure
 
 
-def _check(cells: Sequence[Sequence[Cell]], rows: Labels, columns: Labels) -> None:
+def _check(cells: Sequence[Sequence[Tile]], rows: Axis, columns: Axis) -> None:
     height, width = len(rows.names), len(columns.names)
     if not height or not width or (columns.counts is not None and len(columns.counts) != width):
         raise InputInvalid(f"heat map got {height} rows and {width} columns, expected some, and a count for each")
@@ -139,14 +139,14 @@ def _check(cells: Sequence[Sequence[Cell]], rows: Labels, columns: Labels) -> No
             raise InputInvalid(f"heat map got the number {number}, expected finite ones; give None where there is none")
 
 
-def _few(cells: Sequence[Sequence[Cell]], columns: Labels) -> list[list[bool]]:
+def _few(cells: Sequence[Sequence[Tile]], columns: Axis) -> list[list[bool]]:
     """Return of each cell whether too few items stand behind its number to draw it."""
     counts = columns.counts or [None] * len(columns.names)
     behind = [[count if cell.n is None else cell.n for cell, count in zip(row, counts, strict=True)] for row in cells]
     return [[n is not None and n < LEAST for n in row] for row in behind]
 
 
-def _shown(cells: Sequence[Sequence[Cell]], few: Sequence[Sequence[bool]]) -> list[list[int]]:
+def _shown(cells: Sequence[Sequence[Tile]], few: Sequence[Sequence[bool]]) -> list[list[int]]:
     """Return the rows, and the columns, that have a number to draw, or no number at all."""
     pairs = [[*zip(*row, strict=True)] for row in zip(cells, few, strict=True)]
     return [
@@ -171,7 +171,7 @@ def _wrapped(name: str, width: int = 10) -> str:
 
 
 def _canvas(
-    grid: Sequence[Sequence[Cell]], rows: Labels, columns: Labels, scale: Scale, title: str, note: str
+    grid: Sequence[Sequence[Tile]], rows: Axis, columns: Axis, scale: Scale, title: str, note: str
 ) -> tuple[Figure, Axes, Axes]:
     """A figure as large as its texts need, with axes for its cells and axes for the colour bar."""
     wide, tall = columns.places[-1] + 1, rows.places[-1] + 1
@@ -202,7 +202,7 @@ def _canvas(
     return figure, cells, bar
 
 
-def _label(axes: Axes, rows: Labels, columns: Labels) -> None:
+def _label(axes: Axes, rows: Axis, columns: Axis) -> None:
     style: dict[str, Any] = {"textcoords": "offset points", "parse_math": False, "annotation_clip": False}
     counts = columns.counts or [None] * len(columns.names)
     for x, name, count in zip(columns.places, map(_wrapped, columns.names), counts, strict=True):
@@ -216,7 +216,7 @@ def _label(axes: Axes, rows: Labels, columns: Labels) -> None:
 
 
 def _draw_cell(
-    axes: Axes, at: tuple[float, float], cell: Cell, text: str, face: tuple[float, ...] | None, *, striped: bool
+    axes: Axes, at: tuple[float, float], cell: Tile, text: str, face: tuple[float, ...] | None, *, striped: bool
 ) -> None:
     """One rectangle with its number and the text below, in the ink with more contrast; without a face: an empty one."""
     from matplotlib.patches import Rectangle
