@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from excam.calmqa import asks, numbers, rows_page, source, stages
-from excam.calmqa.source import Answer
+from excam.calmqa.source import Reply
 from excam.core import tables
 from excam.core.provenance import say, write_text
 from excam.inference import transcript
@@ -136,10 +136,10 @@ def calmqa_answers(
     for path in transcripts_paths:
         answered = transcript.replay(asks.answer, list(questions.values()), path)
         answers += [
-            Answer(f"{path.stem}/{question}", path.stem, question, completion.text, completion.finish)
+            Reply(f"{path.stem}/{question}", path.stem, question, completion.text, completion.finish)
             for question, completion in zip(questions, answered, strict=True)
         ]
-    tables.write_frame(answers_path, source.to_frame(answers, Answer))
+    tables.write_frame(answers_path, source.to_frame(answers, Reply))
     counts = Counter(answer.subject for answer in answers)
     say(f"calmqa: answers: {', '.join(f'{name} {n}' for name, n in counts.items())}")
 

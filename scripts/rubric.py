@@ -14,7 +14,7 @@ from excam.core import provenance, tables
 from excam.core.provenance import say, write_text
 from excam.inference import transcript
 from excam.rubric import asks, campaign, changes, checks, ratings, responses
-from excam.rubric.manual import DIMENSIONS, Rubric
+from excam.rubric.manual import DIMENSIONS, ScoringRubric
 from excam.rubric.responses import Response
 from scripts import step
 from scripts.asking import RecordedOptions, recorder_of
@@ -28,7 +28,7 @@ class _RatingOptions:
     responses_paths: Annotated[Sequence[Path], "what is rated, as JSON Lines"]
 
 
-def rubric_of(options: _RatingOptions) -> Rubric:
+def rubric_of(options: _RatingOptions) -> ScoringRubric:
     """Return the manual of the options."""
     return changes.opened(options.rubric)
 

@@ -54,7 +54,7 @@ def case(row: Translated) -> Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class Grades:
     """The verdict of one variant. `acre` is None exactly where there is a `failure`, and exactly 0 for an invalid one.
 
     `fidelity` and `clarity` are 1 to 5: whole numbers by text, means over the likelihoods by choice. Of a failed critic
@@ -138,12 +138,12 @@ def protocol(case_: Case) -> Protocol:
     return case_.protocol or route(case_.category)
 
 
-def acre(case_: Case, variant: Variant = "full", mode: Mode = "text") -> Flow[Judged]:
+def acre(case_: Case, variant: Variant = "full", mode: Mode = "text") -> Flow[Grades]:
     """Judge one translation: one request, and two more together if it is valid; without the gate all three at once.
 
     `choose` compares the likelihoods of the answers; a server that gives none is asked for a text.
     """
-    judged = Judged(None if variant == "no-routing" else protocol(case_))
+    judged = Grades(None if variant == "no-routing" else protocol(case_))
     if not case_.explication and variant != "no-explication":
         return replace(judged, failure=NO_EXPLICATION)
     if not case_.translation.strip():  # nothing to ask about: the expression is omitted
@@ -161,7 +161,7 @@ def acre(case_: Case, variant: Variant = "full", mode: Mode = "text") -> Flow[Ju
     return _with_quality(judged, critics)
 
 
-def _with_quality(judged: Judged, critics: Sequence[_Said]) -> Judged:
+def _with_quality(judged: Grades, critics: Sequence[_Said]) -> Grades:
     """Return the verdict with the critics' ratings; a critic that failed makes it a failure."""
     fidelity, clarity = critics
     reasons = [judged.rationale, fidelity.rationale, clarity.rationale]
@@ -240,7 +240,7 @@ def signature(variant: str, mode: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class Unit:
     """One translation to judge in one variant."""
 
     case: Case
@@ -253,13 +253,13 @@ class Task:
         return f"{self.case.id}/{self.variant}"
 
 
-def tasks(rows: Sequence[Translated], variants: Sequence[Variant], mode: Mode) -> list[Task]:
+def tasks(rows: Sequence[Translated], variants: Sequence[Variant], mode: Mode) -> list[Unit]:
     """Return every translation in every variant, by variant. Judged together, variants share what they ask alike."""
     cases = [case(row) for row in rows]
-    return [Task(case_, variant, mode) for variant in variants for case_ in cases]
+    return [Unit(case_, variant, mode) for variant in variants for case_ in cases]
 
 
-def flow(task: Task) -> Flow[Judged]:
+def flow(task: Unit) -> Flow[Grades]:
     """Judge a task."""
     return acre(task.case, task.variant, task.mode)
 
@@ -267,7 +267,7 @@ def flow(task: Task) -> Flow[Judged]:
 PARTS: tuple[str, ...] = ("valid", "fidelity", "clarity", "quality")
 
 
-def parts(judged: Judged) -> dict[str, Any]:
+def parts(judged: Grades) -> dict[str, Any]:
     """Return what a verdict holds beside its score."""
     values = asdict(judged)
     return {name: values[name] for name in ("protocol", "valid_certainty", *PARTS)}

@@ -14,7 +14,7 @@ from importlib import resources
 
 import regex
 
-from excam.acre.items import Item
+from excam.acre.items import TermSentence
 from excam.core.exceptions import InputInvalid
 
 VERSION = 2  # before, a vowel sign ended a word
@@ -44,12 +44,12 @@ class Expected:
     literal: tuple[str, ...]
 
 
-def comparable(item: Item | Expected) -> bool:
+def comparable(item: TermSentence | Expected) -> bool:
     """Return whether an item has an equivalent or an explication, with which a translation can be compared."""
     return bool(item.equivalent or item.accepted or item.explication)
 
 
-def judge(item: Item | Expected, translation: str) -> _Equivalence:
+def judge(item: TermSentence | Expected, translation: str) -> _Equivalence:
     """Return whether the expression survived: 1 an accepted equivalent, 2 not a listed literal gloss, 3 enough words.
 
     Raise InputInvalid for an item with neither equivalents nor an explication, which nothing can be compared with.

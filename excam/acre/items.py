@@ -29,7 +29,7 @@ SPANS = ("source_start", "source_end", "target_start", "target_end")
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class TermSentence:
     """One sentence with its expression: `source[source_start:source_end] == term`, the same for `target`.
 
     `accepted` are renderings that hold besides the standardised `equivalent`; `literal` are word-for-word glosses that
@@ -67,9 +67,9 @@ def route(category: str) -> Protocol:
     return "B" if category == "Linguistic" else "A"
 
 
-def read(path: Path) -> dict[str, Item]:
+def read(path: Path) -> dict[str, TermSentence]:
     """Return the items of a file (JSON Lines or Parquet) by id. Raise InputInvalid naming a row that is not usable."""
-    items: dict[str, Item] = {}
+    items: dict[str, TermSentence] = {}
     for number, row in row_files.rows(path):
         item_ = item(row, f"{path}:{number}")
         if item_.id in items:
@@ -97,7 +97,7 @@ def read_removed(path: Path, item_ids: Collection[str]) -> list[str]:
     return list(reasons.values())
 
 
-def item(row: Mapping[str, Any], where: str) -> Item:
+def item(row: Mapping[str, Any], where: str) -> TermSentence:
     """Return the item of a row. Raise InputInvalid for a missing field, an unknown category, or a span that is off."""
     for name in TEXTS:
         if not is_text(row.get(name)) or not row[name].strip():
@@ -116,11 +116,11 @@ def item(row: Mapping[str, Any], where: str) -> Item:
     _check_span(row, where, "reference", "target", "source")
     if row["source"].strip() == row["reference"].strip():
         raise InputInvalid(f"{where}: source and reference are the same text; expected a translation as reference")
-    values: dict[str, Any] = {field.name: row[field.name] for field in fields(Item) if field.name in row}
+    values: dict[str, Any] = {field.name: row[field.name] for field in fields(TermSentence) if field.name in row}
     values["target_language"] = _language(row.get("target_language") or "English", where)
     values |= {name: _texts(row.get(name), where, name) for name in ("accepted", "literal")}
     values["explication"] = (row.get("explication") or "").strip()
-    return Item(**values)
+    return TermSentence(**values)
 
 
 def _language(name: str, where: str) -> str:
@@ -165,7 +165,7 @@ def shown(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def held_out(items: Mapping[str, Item], example: Path) -> Item:
+def held_out(items: Mapping[str, TermSentence], example: Path) -> TermSentence:
     """Return the example of a one-shot prompt. Raise InputInvalid unless it is one item that is not among `items`."""
     examples = list(read(example).values())
     if (

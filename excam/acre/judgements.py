@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from excam.acre import asks, equivalent, translations
-from excam.acre.asks import Judged, Task
+from excam.acre.asks import Grades, Unit
 from excam.acre.translations import Translated
 from excam.core.names import shown_names
 from excam.core.tables import write_frame
@@ -29,7 +29,7 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def by_equivalents(rows: Iterable[Translated]) -> list[Judged]:
+def by_equivalents(rows: Iterable[Translated]) -> list[Grades]:
     """Return the verdicts of the judge without a model: valid or not, without a quality; `acre` is 1 or 0.
 
     A row with nothing to compare its translation with is a failure.
@@ -37,15 +37,15 @@ def by_equivalents(rows: Iterable[Translated]) -> list[Judged]:
     return [_by_equivalents(row) for row in rows]
 
 
-def _by_equivalents(row: Translated) -> Judged:
+def _by_equivalents(row: Translated) -> Grades:
     if not equivalent.comparable(row.item):
-        return Judged(row.item.route, failure=asks.NO_EXPLICATION)
+        return Grades(row.item.route, failure=asks.NO_EXPLICATION)
     verdict = equivalent.judge(row.item, row.translation)
     words = f"{verdict.reason}: {verdict.evidence}" if verdict.evidence else verdict.reason
-    return Judged(row.item.route, verdict.valid, acre=float(verdict.valid), rationale=words)
+    return Grades(row.item.route, verdict.valid, acre=float(verdict.valid), rationale=words)
 
 
-def to_frame(judge: str, rows: Iterable[Translated], tasks: Iterable[Task], verdicts: Iterable[Judged]) -> pl.DataFrame:
+def to_frame(judge: str, rows: Iterable[Translated], tasks: Iterable[Unit], verdicts: Iterable[Grades]) -> pl.DataFrame:
     """Return verdicts as a table, one row per task; `asked` is the digest of the translation, one of `rows`."""
     digests = {row.id: row.digest for row in rows}
     return _frame(
@@ -55,7 +55,7 @@ def to_frame(judge: str, rows: Iterable[Translated], tasks: Iterable[Task], verd
     )
 
 
-def write(asker: Recorder, judge: str, rows: Sequence[Translated], tasks: Sequence[Task], to: Path) -> list[Judged]:
+def write(asker: Recorder, judge: str, rows: Sequence[Translated], tasks: Sequence[Unit], to: Path) -> list[Grades]:
     """Ask a model for the verdicts of tasks on translations; write them under the judge's name, and return them."""
     verdicts = asker.record(f"judging translations with {judge}, requests at most", asks.flow, tasks, 3 * len(tasks))
     write_frame(to, to_frame(judge, rows, tasks, verdicts))
@@ -77,7 +77,7 @@ def _frame(rows: Iterable[dict[str, Any]]) -> pl.DataFrame:
 WHAT = "verdicts, made by `excam acre judge`"
 
 
-def read(path: Path, rows: Mapping[str, Translated]) -> dict[tuple[str, str], dict[str, Judged]]:
+def read(path: Path, rows: Mapping[str, Translated]) -> dict[tuple[str, str], dict[str, Grades]]:
     """Return the verdicts of a file on these translations, by judge and variant, then by row.
 
     Raise InputInvalid for other columns or types, no rows, two verdicts of one judge and variant on one row, and
@@ -86,9 +86,9 @@ def read(path: Path, rows: Mapping[str, Translated]) -> dict[tuple[str, str], di
     frame = read_typed(path, SCHEMA, WHAT, (*KEY, "asked", "signature"), KEY, may_be_empty=False)
     translations.expect_same(path, frame.select("id", "asked").iter_rows(), rows)
     judges = shown_names((name for name in frame["judge"].unique(maintain_order=True) if name != EQUIVALENT), str(path))
-    verdicts: dict[tuple[str, str], dict[str, Judged]] = {}
-    names = [field.name for field in fields(Judged)]
+    verdicts: dict[tuple[str, str], dict[str, Grades]] = {}
+    names = [field.name for field in fields(Grades)]
     for row in frame.iter_rows(named=True):
-        judged = Judged(**{name: row[name] for name in names})
+        judged = Grades(**{name: row[name] for name in names})
         verdicts.setdefault((judges.get(row["judge"], EQUIVALENT), row["variant"]), {})[row["id"]] = judged
     return verdicts

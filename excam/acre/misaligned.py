@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from excam.acre.errors import ERRORS, primary
-from excam.acre.study import Study
+from excam.acre.study import AcreStudy
 from excam.acre.translations import Translated, name
 from excam.core.exceptions import InputInvalid
 from excam.pages import row_browser
@@ -29,7 +29,7 @@ FILTERS = (
 )
 
 
-def page(study: Study) -> str:
+def page(study: AcreStudy) -> str:
     """Return the page. Raise InputInvalid where nothing is labelled."""
     rows = [translated for translated in study.rows if translated.label is not None]
     if not rows:
@@ -58,7 +58,7 @@ def _places(rows: Sequence[Translated], scores: Mapping[str, float | None]) -> d
     return dict(zip(score_of, ((left + right) / 2 / max(len(values), 1)).tolist(), strict=True))
 
 
-def _row(translated: Translated, study: Study, places: Mapping[str, Mapping[str, float]]) -> BrowserRow | None:
+def _row(translated: Translated, study: AcreStudy, places: Mapping[str, Mapping[str, float]]) -> BrowserRow | None:
     """Return the row of a translation; None where no metric is in the wrong third."""
     assert translated.label is not None, "rows are labelled"
     right = translated.label.correct

@@ -14,8 +14,8 @@ from statistics import fmean, stdev
 from typing import Any
 
 from excam.acre import errors
-from excam.acre.asks import Judged
-from excam.acre.items import CATEGORIES, DOMAINS, REASONS, Item
+from excam.acre.asks import Grades
+from excam.acre.items import CATEGORIES, DOMAINS, REASONS, TermSentence
 from excam.acre.translations import Translated, name
 from excam.core.exceptions import InputInvalid
 from excam.stats import binary_gold, bootstrap
@@ -29,7 +29,7 @@ PENALISED = 0.2  # standard deviations: a metric penalises an error if the inter
 LENGTHS = {"term_source": "term", "term_target": "target", "context_source": "source"}  # in characters
 
 
-def counts(items: Sequence[Item]) -> list[dict[str, Any]]:
+def counts(items: Sequence[TermSentence]) -> list[dict[str, Any]]:
     """Return items, share (percent) and mean lengths in characters of each category and of all (Table 1)."""
     groups = [(category, [item for item in items if item.category == category]) for category in CATEGORIES]
     return [
@@ -189,7 +189,7 @@ def sentence_scores(rows: Sequence[Translated], measured: Mapping[str, Scores], 
 
 
 def systems(
-    rows: Sequence[Translated], judged: Mapping[str, Mapping[str, Judged]], seed: int = 0
+    rows: Sequence[Translated], judged: Mapping[str, Mapping[str, Grades]], seed: int = 0
 ) -> list[dict[str, Any]]:
     """Return validity (percent), fidelity, clarity and ACRE of each system by each judge (Table 6)."""
     lines = []
@@ -211,7 +211,7 @@ def systems(
     return lines
 
 
-def compare_systems(rows: Sequence[Translated], verdicts: Mapping[str, Judged], seed: int = 0) -> list[dict[str, Any]]:
+def compare_systems(rows: Sequence[Translated], verdicts: Mapping[str, Grades], seed: int = 0) -> list[dict[str, Any]]:
     """Test whether two systems differ in mean ACRE by one judge, each pair, on the items that have a score of both.
 
     Two-sided sign permutations of the paired differences that swap whole sources, with Holm's correction.

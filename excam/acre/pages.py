@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from excam.acre import numbers, sentence_metrics
 from excam.acre.asks import VARIANTS
 from excam.acre.errors import ERRORS
-from excam.acre.items import REASONS, Item
+from excam.acre.items import REASONS, TermSentence
 from excam.acre.judgements import EQUIVALENT
 from excam.acre.sentence_metrics import TITLES
-from excam.acre.study import Study, acre_scores, title
+from excam.acre.study import AcreStudy, acre_scores, title
 from excam.acre.translations import name as system_name
 from excam.core.exceptions import InputInvalid
 from excam.pages import markdown, plotting
@@ -49,7 +49,7 @@ def with_interval(line: Mapping[str, Any], name: str, ends: tuple[str, str] | No
     return markdown.with_interval(line[name], line[low], line[high], digits)
 
 
-def table_1(items: Sequence[Item]) -> tuple[list[dict[str, Any]], str]:
+def table_1(items: Sequence[TermSentence]) -> tuple[list[dict[str, Any]], str]:
     """Return the counts and mean lengths of the items (Table 1), and the page."""
     lines = numbers.counts(items)
     head = ["category", "items", "%", "term, Chinese", "term, English", "sentence, Chinese"]
@@ -68,7 +68,7 @@ def removals(items: int, reasons: Sequence[str]) -> tuple[list[dict[str, Any]], 
     return lines, text + table(["outcome", "candidates", "%"], body)
 
 
-def table_2(study: Study, seed: int) -> tuple[list[dict[str, Any]], str]:
+def table_2(study: AcreStudy, seed: int) -> tuple[list[dict[str, Any]], str]:
     """Return how each metric goes with the labels (Table 2), and tests of the last judge's ACRE against each other."""
     lines = numbers.correlations(study.rows, study.metrics, seed)
     ours = title(study.judges[-1])
@@ -107,7 +107,7 @@ def table_2(study: Study, seed: int) -> tuple[list[dict[str, Any]], str]:
     return lines, text
 
 
-def table_3(study: Study, seed: int) -> tuple[list[dict[str, Any]], str]:
+def table_3(study: AcreStudy, seed: int) -> tuple[list[dict[str, Any]], str]:
     """Return the mean sentence metrics of each system (Table 3), by category and domain too, and the page."""
     lines = numbers.sentence_scores(study.rows, study.measured, seed)
     metrics = list(study.measured)
@@ -141,7 +141,7 @@ def table_3(study: Study, seed: int) -> tuple[list[dict[str, Any]], str]:
     return lines, text + table(["items", "system", *head], by_part)
 
 
-def table_5(study: Study, seed: int) -> tuple[list[dict[str, Any]], str]:
+def table_5(study: AcreStudy, seed: int) -> tuple[list[dict[str, Any]], str]:
     """Return how far each metric drops for each error, and the page that says which it penalises (Table 5)."""
     lines = numbers.sensitivity(study.rows, study.metrics, seed)
     at = {(line["metric"], line["error"]): line for line in lines}
@@ -198,7 +198,7 @@ def figure_5(lines: Sequence[Mapping[str, Any]]) -> Figure:
     )
 
 
-def table_6(study: Study, seed: int) -> tuple[list[dict[str, Any]], str]:
+def table_6(study: AcreStudy, seed: int) -> tuple[list[dict[str, Any]], str]:
     """Return validity, fidelity, clarity and ACRE of each system by each judge, and the page (Table 6)."""
     lines = numbers.systems(study.rows, study.full, seed)
     head = ["judge", "system", "validity, %", "fidelity", "clarity", "ACRE", "n", "failures"]
@@ -220,7 +220,7 @@ def table_6(study: Study, seed: int) -> tuple[list[dict[str, Any]], str]:
     return lines, text + table(head, body) + _system_differences(study, seed) + _cautions(study, lines, seed)
 
 
-def _cautions(study: Study, lines: Sequence[Mapping[str, Any]], seed: int) -> str:
+def _cautions(study: AcreStudy, lines: Sequence[Mapping[str, Any]], seed: int) -> str:
     """Return the section that says of which judge a number is worth nothing, "" if of none."""
     notes: list[str] = []
     for judge in study.full:
@@ -242,7 +242,7 @@ def _cautions(study: Study, lines: Sequence[Mapping[str, Any]], seed: int) -> st
     return cautions(notes)
 
 
-def _system_differences(study: Study, seed: int) -> str:
+def _system_differences(study: AcreStudy, seed: int) -> str:
     """Return the section with tests between systems, "" for a single system."""
     body = [
         [
@@ -259,7 +259,7 @@ def _system_differences(study: Study, seed: int) -> str:
     return text + table(head, body) if body else ""
 
 
-def ablations(study: Study, seed: int) -> tuple[list[dict[str, Any]], str]:
+def ablations(study: AcreStudy, seed: int) -> tuple[list[dict[str, Any]], str]:
     """Return tau-b of each variant of ACRE with the labels, and its difference to the full one, on the same rows."""
     lines: list[dict[str, Any]] = []
     for judge in study.judges:
@@ -320,7 +320,7 @@ def figure_3(lines: Sequence[Mapping[str, Any]]) -> Figure:
     )
 
 
-def composition(study: Study) -> list[dict[str, Any]]:
+def composition(study: AcreStudy) -> list[dict[str, Any]]:
     """Return the counts of Figure 3. Raise InputInvalid where nothing is labelled."""
     if lines := numbers.composition(study.rows):
         return lines

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from excam.acre import items, misaligned, pages, printed, study
-from excam.acre.study import Study
+from excam.acre.study import AcreStudy
 from excam.core import tables
 from excam.core.provenance import write_text
 from excam.core.step_programs import step
@@ -41,7 +41,7 @@ class _AcreFiles:
     scored: Annotated[Sequence[str], "the name of the metric of each of them"] = ()
 
 
-def read_study(files: _AcreFiles) -> Study:
+def read_study(files: _AcreFiles) -> AcreStudy:
     """Return the study."""
     scores = dict(zip(files.scored, files.scores_paths, strict=True))
     return study.read(files.rows_paths, files.labels_path, files.judged_paths, files.measured_paths, scores)

@@ -23,7 +23,7 @@ SCHEMA: dict[str, Any] = {**dict.fromkeys(("id", "asked"), pl.String()), **dict.
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class Series:
     """The scores of one metric, one per translation, and its signature."""
 
     scores: tuple[float, ...]
@@ -47,7 +47,7 @@ def tokenizer(language: str) -> str:
     return TOKENIZERS.get(language_code(language), TOKENIZER)
 
 
-def bleu(rows: Texts, tokenizers: Sequence[str] = ()) -> Column:
+def bleu(rows: Texts, tokenizers: Sequence[str] = ()) -> Series:
     """Return sentence BLEU by sacrebleu, 0 to 100, with `effective_order`; an empty translation has 0.
 
     Each row has its tokenizer, without any the usual one; the signature is sacrebleu's, for each that was used.
@@ -63,7 +63,7 @@ def bleu(rows: Texts, tokenizers: Sequence[str] = ()) -> Column:
         column = _sacrebleu(BLEU(effective_order=True, tokenize=name), of_tokenizer)
         columns[name] = iter(column.scores)
         signatures.append(column.signature)
-    return Column(tuple(next(columns[name]) for name in tokenizers), " and ".join(signatures))
+    return Series(tuple(next(columns[name]) for name in tokenizers), " and ".join(signatures))
 
 
 def corpus_bleu(rows: Sequence[Translated]) -> float | None:
@@ -76,7 +76,7 @@ def corpus_bleu(rows: Sequence[Translated]) -> float | None:
     return BLEU(tokenize=names.pop()).corpus_score(outputs, [references]).score if len(names) == 1 else None
 
 
-def chrf(rows: Texts) -> Column:
+def chrf(rows: Texts) -> Series:
     """Return sentence chrF++ (`word_order` 2) by sacrebleu, 0 to 100."""
     require_extra("translation", "sacrebleu")
     from sacrebleu.metrics.chrf import CHRF
@@ -84,15 +84,15 @@ def chrf(rows: Texts) -> Column:
     return _sacrebleu(CHRF(word_order=2), rows)
 
 
-def _sacrebleu(metric: Any, rows: Texts) -> Column:
+def _sacrebleu(metric: Any, rows: Texts) -> Series:
     score_of: dict[tuple[str, str], float] = {}  # systems often give the same translation
     for both in rows:
         if both not in score_of:
             score_of[both] = float(metric.sentence_score(both[0], [both[1]]).score)
-    return Column(tuple(score_of[both] for both in rows), str(metric.get_signature()))
+    return Series(tuple(score_of[both] for both in rows), str(metric.get_signature()))
 
 
-def bertscore(rows: Texts, encoder: Path, name: str, layer: int, batch: int = 32) -> Column:
+def bertscore(rows: Texts, encoder: Path, name: str, layer: int, batch: int = 32) -> Series:
     """Return BERTScore's F1 by an encoder in a local folder, from the hidden states of layer `layer`, not rescaled.
 
     An empty translation has 0, as in bert-score, which no longer tokenizes one.
@@ -114,10 +114,10 @@ def bertscore(rows: Texts, encoder: Path, name: str, layer: int, batch: int = 32
     f1_values = iter(f1)
     scores = tuple(next(f1_values) if translation.strip() else 0.0 for translation, _ in rows)
     signature = f"bert-score:{version('bert-score')}|encoder:{name}|layer:{layer}|idf:no|rescaled:no"
-    return Column(scores, signature)
+    return Series(scores, signature)
 
 
-def measure(rows: Sequence[Translated], encoder: tuple[Path, str] | None = None, layer: int = 6) -> dict[str, Column]:
+def measure(rows: Sequence[Translated], encoder: tuple[Path, str] | None = None, layer: int = 6) -> dict[str, Series]:
     """Return BLEU and chrF++, and BERTScore where a folder with an encoder and its name is given."""
     compared = texts(rows)
     columns = {"bleu": bleu(compared, [tokenizer(row.item.target_language) for row in rows]), "chrf": chrf(compared)}
@@ -130,7 +130,7 @@ def named(folder: Path) -> str:
     return path.parent.name if path.name == "files" else path.name
 
 
-def to_frame(rows: Sequence[Translated], columns: Mapping[str, Column]) -> pl.DataFrame:
+def to_frame(rows: Sequence[Translated], columns: Mapping[str, Series]) -> pl.DataFrame:
     """Return a table with one column for each of `TITLES`, null where it was not measured."""
     data: dict[str, Any] = {"id": [row.id for row in rows], "asked": [row.digest for row in rows]}
     for name in TITLES:

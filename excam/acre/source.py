@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from excam.acre import translations
-from excam.acre.items import Item
+from excam.acre.items import TermSentence
 from excam.acre.translations import Translated
 from excam.core.exceptions import InputInvalid
 
@@ -37,7 +37,7 @@ def example(folder: Path) -> list[Path]:
     return [path for path in (folder / EXAMPLE,) if path.is_file()]
 
 
-def written(paths: Iterable[Path], items: Mapping[str, Item]) -> list[Translated]:
+def written(paths: Iterable[Path], items: Mapping[str, TermSentence]) -> list[Translated]:
     """Return the translations of several files. Raise InputInvalid if two files translate as the same system."""
     rows: dict[str, Translated] = {}
     for path in paths:

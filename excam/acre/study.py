@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from excam.acre import judgements, sentence_metrics, translations
-from excam.acre.asks import Judged
+from excam.acre.asks import Grades
 from excam.acre.judgements import EQUIVALENT
 from excam.acre.numbers import Scores
 from excam.acre.sentence_metrics import TITLES
@@ -17,12 +17,12 @@ from excam.core.exceptions import InputInvalid
 from excam.core.provenance import say
 from excam.scoring.joining import distinct, repeated_note
 
-Verdicts = Mapping[str, Judged]
+Verdicts = Mapping[str, Grades]
 Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
-class Study:
+class AcreStudy:
     """`judged` is by judge and variant, then by row; `measured` holds the scores of each metric by row."""
 
     rows: Sequence[Translated]
@@ -66,7 +66,7 @@ def read(
     judged: Sequence[Path] = (),
     metrics: Sequence[Path] = (),
     scores: Mapping[str, Path] | None = None,
-) -> Study:
+) -> AcreStudy:
     """Return the study of files: tables of rows, of verdicts and of metrics, and files of `excam score` by name.
 
     Raise InputInvalid where a file belongs to other translations, or two files have the same row. Translations that
@@ -82,7 +82,7 @@ def read(
     counted = f"{len(unique)} translations; without a label {unlabelled}.{repeated_note(len(labelled) - len(unique))}"
     if len(unique) < len(labelled) or unlabelled:
         say(f"{', '.join(map(str, rows))}: {counted}")
-    verdicts: dict[tuple[str, str], dict[str, Judged]] = {}
+    verdicts: dict[tuple[str, str], dict[str, Grades]] = {}
     for path in judged:
         for key, by_row in judgements.read(path, translated).items():
             _put(verdicts.setdefault(key, {}), by_row, f"{path}: verdict of {', '.join(key)}")
@@ -97,7 +97,7 @@ def read(
     columns = {**{f"{judge}, {variant}": by_row for (judge, variant), by_row in verdicts.items()}, **measured}
     for name, by_row in columns.items():
         _check(name, by_row, set(translated))
-    return Study(unique, verdicts, measured)
+    return AcreStudy(unique, verdicts, measured)
 
 
 def _put(into: dict[str, Value], more: Mapping[str, Value], what: str) -> None:

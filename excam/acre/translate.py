@@ -6,7 +6,7 @@ import json
 from typing import Literal
 
 from excam.acre.asks import filled
-from excam.acre.items import Item
+from excam.acre.items import TermSentence
 from excam.acre.translations import Translated
 from excam.inference import Flow, Message, ask_for_text
 from excam.inference.answer_text import reasoning_and_answer
@@ -14,7 +14,7 @@ from excam.inference.answer_text import reasoning_and_answer
 Form = Literal["prompt", "plain"]  # plain: the source alone, for models that only translate
 
 
-def prompt(item: Item, example: Item | None) -> str:
+def prompt(item: TermSentence, example: TermSentence | None) -> str:
     """Return what a language model is asked; the prompt is ours, the paper's is lost."""
     one_shot = (
         ""
@@ -28,7 +28,7 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def translate(item: Item, system: str, form: Form, example: Item | None = None) -> Flow[Translated]:
+def translate(item: TermSentence, system: str, form: Form, example: TermSentence | None = None) -> Flow[Translated]:
     """Ask for one translation. An answer cut within its reasoning, or refused, is an empty translation."""
     text = item.source if form == "plain" else prompt(item, example)
     answer = yield from ask_for_text((Message("user", text),))

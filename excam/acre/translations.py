@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from excam.acre import errors
-from excam.acre.items import Item, shown
+from excam.acre.items import TermSentence, shown
 from excam.acre.items import item as read_item
 from excam.core import row_files
 from excam.core.exceptions import InputInvalid
@@ -36,7 +36,7 @@ class Label:
 class Translated:
     """One translation of one item by one system after `shots` examples."""
 
-    item: Item
+    item: TermSentence
     system: str
     translation: str
     shots: int = 0
@@ -57,7 +57,7 @@ class Translated:
         return digest(0, "acre", self.translation, *texts, *lists, item.category, item.route)[:16]
 
 
-def read(path: Path, items: Mapping[str, Item]) -> list[Translated]:
+def read(path: Path, items: Mapping[str, TermSentence]) -> list[Translated]:
     """Return the translations of a file: `id` of the item, `translation`, and `system` and `shots` if they are there.
 
     Without `system`, the name of the file is the system. An empty translation is one: it omits the expression. Raise
@@ -168,7 +168,7 @@ def with_labels(rows: Sequence[Translated], path: Path) -> list[Translated]:
     return [replace(row, label=labels.get(row.id)) for row in rows]
 
 
-ITEM = tuple(field_.name for field_ in fields(Item) if field_.name != "id")
+ITEM = tuple(field_.name for field_ in fields(TermSentence) if field_.name != "id")
 SCHEMA: dict[str, Any] = {
     **dict.fromkeys(("id", "item", "system", "translation", "finish"), pl.String()),
     "shots": pl.Int64(),
@@ -204,7 +204,7 @@ def from_frame(path: Path) -> list[Translated]:
     return translations
 
 
-def items_frame(items: Iterable[Item]) -> pl.DataFrame:
+def items_frame(items: Iterable[TermSentence]) -> pl.DataFrame:
     """Return items as a table that `items.read` reads."""
     schema = {"id": pl.String(), **{name: SCHEMA[name] for name in ITEM}}
     return pl.DataFrame([asdict(item) for item in items], schema=schema, orient="row")

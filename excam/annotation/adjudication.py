@@ -11,7 +11,7 @@ from excam.annotation.agreement import study
 from excam.annotation.answers import Answer, state
 from excam.annotation.campaign import Campaign, Task
 from excam.annotation.form import Form
-from excam.annotation.form_parts import Question
+from excam.annotation.form_parts import FormQuestion
 from excam.core.exceptions import InputInvalid
 from excam.core.hash_order import digest
 
@@ -101,7 +101,7 @@ def _lines(form: Form, by_column: Raters, answer: Answer, task: Task) -> Iterato
             yield f"{label} → {in_words(question, value, task)}"
 
 
-def in_words(question: Question, value: Any, task: Task) -> str:
+def in_words(question: FormQuestion, value: Any, task: Task) -> str:
     """Return an answer to a question in the words of the form, marks as the marked words."""
     if question.kind == "flags":
         return "yes" if value else "no"
@@ -118,5 +118,5 @@ def in_words(question: Question, value: Any, task: Task) -> str:
     return question.values.get(value, value) or "no answer" if isinstance(value, str) else f"{value}"
 
 
-def _marked(question: Question, marks: Sequence[Sequence[Any]], text: str) -> str:
+def _marked(question: FormQuestion, marks: Sequence[Sequence[Any]], text: str) -> str:
     return "; ".join(f"“{text[start:end]}” {question.values[label]}" for start, end, label in marks)

@@ -19,7 +19,7 @@ from excam.annotation.answers import Answer, state
 from excam.annotation.campaign import Campaign, Task
 from excam.annotation.exchange import in_campaign_order
 from excam.annotation.form import Form
-from excam.annotation.form_parts import Question
+from excam.annotation.form_parts import FormQuestion
 from excam.stats import agreement, bootstrap
 from excam.stats.icc import icc11, icc21
 
@@ -61,7 +61,7 @@ class Rater:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class RatedItem:
     """An item with two or more raters: how alike their answers are, and those to the columns that differ, by rater."""
 
     row: str
@@ -73,7 +73,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Study:
+class AgreementStudy:
     """`items`: those with a difference, least alike first; `compared` counts all that two or more rated."""
 
     tasks: int
@@ -83,7 +83,7 @@ class Study:
     compared: int
     measures: tuple[_FieldMeasure, ...]
     raters: tuple[Rater, ...]
-    items: tuple[Item, ...]
+    items: tuple[RatedItem, ...]
 
     def lines(self) -> Iterator[dict[str, Any]]:
         """Yield everything as dictionaries, with what each is about as `about`."""
@@ -93,7 +93,7 @@ class Study:
             yield from ({"about": about, **asdict(entry)} for entry in group)
 
 
-def study(campaign: Campaign, answers: Iterable[Answer], seed: int) -> Study:
+def study(campaign: Campaign, answers: Iterable[Answer], seed: int) -> AgreementStudy:
     """Return the agreement of all raters. Raise InputInvalid for answers that are not of the campaign."""
     form, in_order = campaign.form, in_campaign_order(campaign, answers)
     rated = [answer for answer in in_order if state(form, answer.values) == "finished"]
@@ -106,7 +106,7 @@ def study(campaign: Campaign, answers: Iterable[Answer], seed: int) -> Study:
             columns[name] = _ratings(name, question, campaign.by_id, rated)
             measures += _measures(name, question, columns[name], seed)
     alike = _likenesses(form, columns)
-    return Study(
+    return AgreementStudy(
         tasks=len(campaign.tasks),
         answers=len(in_order),
         finished=len(rated),
@@ -118,7 +118,7 @@ def study(campaign: Campaign, answers: Iterable[Answer], seed: int) -> Study:
     )
 
 
-def _ratings(name: str, question: Question, tasks: Mapping[str, Task], answers: Sequence[Answer]) -> Ratings:
+def _ratings(name: str, question: FormQuestion, tasks: Mapping[str, Task], answers: Sequence[Answer]) -> Ratings:
     """Return what raters answered in a column, of the items that two or more of them answered."""
     ratings: dict[Task, dict[str, Any]] = {}
     for answer in answers:
@@ -131,7 +131,7 @@ def _ratings(name: str, question: Question, tasks: Mapping[str, Task], answers: 
 # --- fields
 
 
-def _measures(name: str, question: Question, ratings: Ratings, seed: int) -> Iterator[_FieldMeasure]:
+def _measures(name: str, question: FormQuestion, ratings: Ratings, seed: int) -> Iterator[_FieldMeasure]:
     kind, total = question.kind, sum(map(len, ratings.values()))
 
     def measure(label: str, value: float | None, low: float | None, high: float | None, *sizes: int) -> _FieldMeasure:
@@ -209,7 +209,7 @@ def _span_f1(groups: Sequence[Sequence[Any]], seed: int) -> tuple[Any, Any, Any]
 # --- raters and items
 
 
-def _likeness(question: Question, reach: float, first: Any, second: Any) -> float:
+def _likeness(question: FormQuestion, reach: float, first: Any, second: Any) -> float:
     """Return from 0 to 1 how alike two answers are: by distance on a scale of this `reach`, by overlap of marks."""
     if question.kind in ("scale", "number"):
         return 1 - abs(first - second) / reach if reach else 1.0
@@ -221,7 +221,7 @@ def _likeness(question: Question, reach: float, first: Any, second: Any) -> floa
     return float(first == second)
 
 
-def _reach(question: Question, ratings: Ratings) -> float:
+def _reach(question: FormQuestion, ratings: Ratings) -> float:
     """Return the largest difference of a scale, and of numbers the largest one that was answered."""
     if question.kind == "scale":
         levels = list(map(int, question.values))
@@ -265,9 +265,9 @@ def _raters(
 
 def _items(
     form: Form, columns: Mapping[str, Ratings], alike: Mapping[Task, Sequence[tuple[str, str, float]]]
-) -> list[Item]:
+) -> list[RatedItem]:
     """Return the items with a difference, least alike first."""
-    items: list[Item] = []
+    items: list[RatedItem] = []
     for task, compared in alike.items():
         rated = {name: ratings[task] for name, ratings in columns.items() if task in ratings}
         differ = {
@@ -278,14 +278,14 @@ def _items(
         if differ:
             value = mean(value for *_, value in compared)
             raters = {rater for *pair, _ in compared for rater in pair}
-            items.append(Item(task.row, task.id, value, len(raters), excerpt(form, task), differ))
+            items.append(RatedItem(task.row, task.id, value, len(raters), excerpt(form, task), differ))
     return sorted(items, key=lambda item: item.value)
 
 
 def excerpt(form: Form, task: Task, longest: int = 80) -> str:
     """Return the beginning of the text that the task is about: that of a span field, else the first that is shown."""
     names = [question.of for question in form.questions if question.kind == "span"]
-    names += [name for part in form.parts() if not isinstance(part, Question) for name in part.of]
+    names += [name for part in form.parts() if not isinstance(part, FormQuestion) for name in part.of]
     for value in (task.shown.get(name) for name in names):
         pieces = [value] if isinstance(value, str) else [piece for piece, _ in value] if isinstance(value, list) else []
         if text := " ".join("".join(pieces).split()):

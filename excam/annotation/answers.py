@@ -17,7 +17,7 @@ from typing import Any, Literal
 from excam.annotation import wording
 from excam.annotation.campaign import Campaign, Task
 from excam.annotation.form import SUBMITTED, Form
-from excam.annotation.form_parts import ANY, Bound, Question, Rule
+from excam.annotation.form_parts import ANY, Bound, FormQuestion, Rule
 from excam.core.exceptions import InputInvalid
 
 MAX_SECONDS = 10**7
@@ -143,7 +143,7 @@ def open_points(form: Form, task: Task, values: Mapping[str, Any]) -> list[str]:
     return missing + worded + [rule.say for rule in form.rules if _is_broken(rule, task, values)]
 
 
-def _length_problems(question: Question, values: Mapping[str, Any]) -> Iterator[str]:
+def _length_problems(question: FormQuestion, values: Mapping[str, Any]) -> Iterator[str]:
     """Yield a line for a text that has not as many sentences as its field asks for."""
     if question.sentences is None or _is_blank(values[question.field]):
         return
@@ -166,7 +166,7 @@ def _check_submitted(form: Form, task: Task, answer: Answer) -> None:
         raise InputInvalid(f"answer: task {task.id} is submitted, but: {points[0]}{more}; expected none open")
 
 
-def _required(form: Form) -> Iterator[Question]:
+def _required(form: Form) -> Iterator[FormQuestion]:
     return (question for question in form.questions if question.required)
 
 
@@ -180,7 +180,7 @@ def _is_blank(value: Any) -> bool:
     return _is_empty(value.strip(SPACE) if isinstance(value, str) else value)
 
 
-def _is_answered(question: Question, values: Mapping[str, Any]) -> bool:
+def _is_answered(question: FormQuestion, values: Mapping[str, Any]) -> bool:
     value = values[question.field]
     if question.kind == "slots":
         return bool(value) and all(text.strip(SPACE) for text in value.values())
@@ -287,7 +287,7 @@ def _check_seconds(value: Any) -> None:
         raise InputInvalid(f"answer: seconds is {value}; expected 0 to {MAX_SECONDS}")
 
 
-def _value_problems(name: str, question: Question, value: Any, task: Task) -> Iterator[str]:
+def _value_problems(name: str, question: FormQuestion, value: Any, task: Task) -> Iterator[str]:
     """Yield why a column of a field cannot have this value."""
     kind = question.kind
     if kind in ("scale", "number") and value is None:
@@ -312,7 +312,7 @@ def _value_problems(name: str, question: Question, value: Any, task: Task) -> It
         yield from _slot_problems(name, value, task.shown[question.of])
 
 
-def _is_order(value: Sequence[Any], question: Question) -> bool:
+def _is_order(value: Sequence[Any], question: FormQuestion) -> bool:
     return all(type(entry) is str for entry in value) and sorted(value) == sorted(question.values)
 
 
@@ -323,14 +323,14 @@ def _text_problems(name: str, value: str, longest: int) -> Iterator[str]:
         yield f"{name} holds characters that a file cannot"
 
 
-def _number_problems(name: str, question: Question, value: float) -> Iterator[str]:
+def _number_problems(name: str, question: FormQuestion, value: float) -> Iterator[str]:
     if not question.low <= value <= question.high:  # false for NaN too
         yield f"{name} is {value}; expected {question.low:g} to {question.high:g}"
     elif value != round(value, question.decimals) or (isinstance(value, float) and value.is_integer()):
         yield f"{name} is {value!r}; expected at most {question.decimals} decimals, a whole number without a point"
 
 
-def _span_problems(name: str, question: Question, value: Sequence[Any], text: str) -> Iterator[str]:
+def _span_problems(name: str, question: FormQuestion, value: Sequence[Any], text: str) -> Iterator[str]:
     if len(value) > question.marks:
         yield f"{name} has {len(value)} marks; expected at most {question.marks}"
     for mark in value:

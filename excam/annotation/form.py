@@ -18,15 +18,15 @@ from pydantic import Field, ValidationError, model_validator
 from excam.annotation.form_errors import message, one_of, place
 from excam.annotation.form_parts import (
     Bound,
+    Chapter,
     Columns,
     Compare,
+    FormPart,
+    FormQuestion,
     Kind,
-    Part,
     Pause,
-    Question,
     Review,
     Rule,
-    Section,
     Show,
     Step,
     are_weights,
@@ -47,7 +47,7 @@ EMPTY: Mapping[Kind, Any] = {
 }
 
 
-class Form(Part):
+class Form(FormPart):
     """A form. `facets` are what tasks are chosen by: `language`, `culture`, or shown entries; exports name them too."""
 
     name: str
@@ -55,7 +55,7 @@ class Form(Part):
     title: str
     purpose: str
     warning: str = ""
-    instructions: tuple[Section, ...] = ()
+    instructions: tuple[Chapter, ...] = ()
     facets: tuple[str, ...] = ("language",)
     owner: tuple[str, ...] = Field(default=(), description="hidden entries that the owner's CSV export has as columns")
     shows: tuple[Show, ...] = Field(default=(), description="what all steps are about, above them")
@@ -75,18 +75,18 @@ class Form(Part):
         return self
 
     @property
-    def questions(self) -> tuple[Question, ...]:
+    def questions(self) -> tuple[FormQuestion, ...]:
         """Return all fields, in order."""
         return tuple(question for step in self.steps for question in step.questions)
 
-    def parts(self) -> Iterator[Show | Question]:
+    def parts(self) -> Iterator[Show | FormQuestion]:
         """Return everything that it shows and asks, in order."""
         yield from self.shows
         for step in self.steps:
             yield from step.parts()
 
     @property
-    def columns(self) -> dict[str, Question]:
+    def columns(self) -> dict[str, FormQuestion]:
         """Return the field of each column, in the order of an answer; without `submitted`."""
         return {column: question for question in self.questions for column in question.columns}
 
@@ -216,7 +216,7 @@ def parse(raw: Any, name: str) -> Form:
         raise InputInvalid(f"{name}: {where + ': ' if where else ''}{line}{more}") from None
 
 
-PARTS: Mapping[str, type[Part]] = {
-    **{"": Form, "instructions": Section, "shows": Show, "steps": Step, "rules": Rule, "then": Bound, "pauses": Pause},
-    **{"review": Review, "compare": Compare, "show": Show, "field": Question, "columns": Columns},
+PARTS: Mapping[str, type[FormPart]] = {
+    **{"": Form, "instructions": Chapter, "shows": Show, "steps": Step, "rules": Rule, "then": Bound, "pauses": Pause},
+    **{"review": Review, "compare": Compare, "show": Show, "field": FormQuestion, "columns": Columns},
 }

@@ -16,13 +16,13 @@ MOST_SPANS = 100  # of one field
 ANY = "*"  # in a condition: any value that is not empty
 
 
-class Part(BaseModel):
+class FormPart(BaseModel):
     """A part of a form: immutable, unknown keys are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Show(Part):
+class Show(FormPart):
     """Something of the task that a step shows. `of` names entries of `Task.shown`.
 
     - `text`: in the task's language; `quote`: in another one; `fact`: a short text on one line
@@ -55,7 +55,7 @@ class Show(Part):
         return self
 
 
-class Question(Part):
+class FormQuestion(FormPart):
     """A field. Its answer is one column, but `flags` have one for each of `values`.
 
     | kind | value | empty |
@@ -128,26 +128,26 @@ class Question(Part):
 
 
 def _block_kind(raw: Any) -> str | None:
-    names = raw if isinstance(raw, dict) else type(raw).model_fields if isinstance(raw, Part) else ()
+    names = raw if isinstance(raw, dict) else type(raw).model_fields if isinstance(raw, FormPart) else ()
     return next((name for name in ("show", "field", "columns") if name in names), None)
 
 
-Shown = Annotated[Annotated[Show, Tag("show")] | Annotated[Question, Tag("field")], Discriminator(_block_kind)]
+Shown = Annotated[Annotated[Show, Tag("show")] | Annotated[FormQuestion, Tag("field")], Discriminator(_block_kind)]
 
 
-class Columns(Part):
+class Columns(FormPart):
     """Blocks side by side; below each other on a narrow screen."""
 
     columns: tuple[tuple[Shown, ...], ...]
 
 
 Block = Annotated[
-    Annotated[Show, Tag("show")] | Annotated[Question, Tag("field")] | Annotated[Columns, Tag("columns")],
+    Annotated[Show, Tag("show")] | Annotated[FormQuestion, Tag("field")] | Annotated[Columns, Tag("columns")],
     Discriminator(_block_kind),
 ]
 
 
-class Step(Part):
+class Step(FormPart):
     """A step. One with `reveal`, the words of its button, opens when those before it are answered."""
 
     title: str
@@ -156,7 +156,7 @@ class Step(Part):
     left: str = Field(default="", description="what it says once the step after it is revealed")
     blocks: tuple[Block, ...]
 
-    def parts(self) -> Iterator[Show | Question]:
+    def parts(self) -> Iterator[Show | FormQuestion]:
         """Return what it shows and asks, columns taken apart."""
         for block in self.blocks:
             if isinstance(block, Columns):
@@ -166,12 +166,12 @@ class Step(Part):
                 yield block
 
     @property
-    def questions(self) -> tuple[Question, ...]:
+    def questions(self) -> tuple[FormQuestion, ...]:
         """Return its fields."""
-        return tuple(part for part in self.parts() if isinstance(part, Question))
+        return tuple(part for part in self.parts() if isinstance(part, FormQuestion))
 
 
-class Bound(Part):
+class Bound(FormPart):
     """What a rule asks of a field; all that is given must hold. An empty field breaks `needed` alone."""
 
     most: float | None = None
@@ -186,7 +186,7 @@ class Bound(Part):
     names: str = Field(default="", description="the text field whose words a text must name, if it has some")
 
 
-class Rule(Part):
+class Rule(FormPart):
     """Where all conditions of `when` hold, `then` must hold, or the answer cannot be submitted: `say` tells why.
 
     A condition is a column, or `task.NAME` of the shown entries, with the values that fulfil it; "" is an empty one,
@@ -198,7 +198,7 @@ class Rule(Part):
     then: dict[str, Bound]
 
 
-class Review(Part):
+class Review(FormPart):
     """Which own answers a pause sends one back to: `least` to `most` of those since the pause before it.
 
     First those in which one point more or less on one scale of `mean` would change the rounded mean; then the least
@@ -211,7 +211,7 @@ class Review(Part):
     most: int
 
 
-class Pause(Part):
+class Pause(FormPart):
     """When the page proposes a pause, and what it links: sections of the instructions (`read`, by title), own answers
     (`review`). At each `every` finished tasks; or where, over the `last` ones and not before
     there are as many, the mean time is above `minutes`, or the standard deviation of the scale `spread` above `above`.
@@ -227,14 +227,14 @@ class Pause(Part):
     review: Review | None = None
 
 
-class Compare(Part):
+class Compare(FormPart):
     """The `fields` of others' submitted answers that are shown after one's own, about tasks with the entries `when`."""
 
     when: dict[str, tuple[str, ...]]
     fields: tuple[str, ...]
 
 
-class Section(Part):
+class Chapter(FormPart):
     """A section of the instructions."""
 
     title: str

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from excam.annotation.form_errors import one_of
-from excam.annotation.form_parts import ANY, Bound, Question, Rule, are_weights
+from excam.annotation.form_parts import ANY, Bound, FormQuestion, Rule, are_weights
 
 
-def rule_problems(rule: Rule, columns: Mapping[str, Question]) -> Iterator[str]:
+def rule_problems(rule: Rule, columns: Mapping[str, FormQuestion]) -> Iterator[str]:
     where = f"rule {rule.say[:60]!r}"
     for name, values in rule.when.items():
         if name.startswith("task."):
@@ -29,7 +29,7 @@ def rule_problems(rule: Rule, columns: Mapping[str, Question]) -> Iterator[str]:
         yield from (f"{where}: {name}: {problem}" for problem in _bound_problems(bound, name, columns))
 
 
-def _bound_problems(bound: Bound, name: str, columns: Mapping[str, Question]) -> Iterator[str]:
+def _bound_problems(bound: Bound, name: str, columns: Mapping[str, FormQuestion]) -> Iterator[str]:
     question = columns[name]
     kinds = {columns[field].kind for field in (name, *bound.near)}
     texts = {column for column, field in columns.items() if field.kind == "text"}
@@ -58,7 +58,7 @@ def _bound_problems(bound: Bound, name: str, columns: Mapping[str, Question]) ->
     yield from (problem for is_there, problem in problems if is_there)
 
 
-def _possible(question: Question, value: bool | int | str) -> bool:
+def _possible(question: FormQuestion, value: bool | int | str) -> bool:
     """Return whether a column of this field can have the value, as a condition names it."""
     if value in ("", ANY):
         return question.kind != "flags"
@@ -67,7 +67,7 @@ def _possible(question: Question, value: bool | int | str) -> bool:
     return str(value) in question.values and question.kind in ("choice", "scale")
 
 
-def _expected(question: Question) -> str:
+def _expected(question: FormQuestion) -> str:
     """Return, for a message, the values that a condition can name."""
     if question.kind == "flags":
         return "true or false"
@@ -75,7 +75,7 @@ def _expected(question: Question) -> str:
     return one_of([*values, '""', f'"{ANY}"'])
 
 
-def _range(question: Question, bound: Bound) -> tuple[float, ...]:
+def _range(question: FormQuestion, bound: Bound) -> tuple[float, ...]:
     """Return values that tell whether a bound holds for some, and for all: those of a scale; ends and limits
     of numbers."""
     if question.kind == "scale":

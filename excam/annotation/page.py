@@ -18,7 +18,7 @@ from typing import Any
 from excam.annotation import answers, exchange, wording
 from excam.annotation.campaign import Campaign, Task
 from excam.annotation.form import FORMS, Form, load
-from excam.annotation.form_parts import Section, Show
+from excam.annotation.form_parts import Chapter, Show
 from excam.pages.html import content_security_policy as content_policy
 from excam.pages.html import fill_template, pack_json, shared_script
 
@@ -103,7 +103,7 @@ def _instructions(form: Form) -> str:
     )
 
 
-def _section(number: int, section: Section) -> str:
+def _section(number: int, section: Chapter) -> str:
     text = "".join(f'<p dir="auto">{html.escape(paragraph)}</p>' for paragraph in section.text)
     points = "".join(f'<li dir="auto">{html.escape(point)}</li>' for point in section.points)
     listed = f"<ul>{points}</ul>" if points else ""

@@ -12,7 +12,7 @@ from excam.annotation.options import DRAWN, SOURCE, SOURCE_EXPORTS, STORE
 from excam.core.terminal import ITEMS, JSON, SEED, exit_on_error, print_json, print_text, table_lines
 
 if TYPE_CHECKING:
-    from excam.annotation.agreement import Study
+    from excam.annotation.agreement import AgreementStudy
     from excam.annotation.answers import Answer
     from excam.annotation.campaign import Campaign
 
@@ -83,7 +83,7 @@ def campaign_and_answers(source: Path, exports: Sequence[Path]) -> tuple[Campaig
     return drawn, exchange.read_all(exports, drawn).answers
 
 
-def _show(rated: Campaign, measured: Study, most: int) -> None:
+def _show(rated: Campaign, measured: AgreementStudy, most: int) -> None:
     from excam.annotation.adjudication import in_words
 
     unfinished = measured.answers - measured.finished - measured.skipped

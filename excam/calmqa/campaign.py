@@ -11,7 +11,7 @@ from typing import Any
 from excam.annotation import exchange, form
 from excam.annotation.campaign import Campaign, Task, campaign, require_form
 from excam.annotation.form import SUBMITTED
-from excam.calmqa.source import Answer, Question
+from excam.calmqa.source import Question, Reply
 from excam.core.exceptions import InputInvalid
 from excam.core.hash_order import digest
 from excam.core.language_identity import code_name
@@ -27,7 +27,7 @@ COLUMNS = (  # of the authors' all_ratings.csv, then ours
 
 def drawing(
     questions: Mapping[str, Question],
-    answers: Sequence[Answer],
+    answers: Sequence[Reply],
     subjects: Sequence[str],
     people: int,
     each: int,
@@ -41,7 +41,7 @@ def drawing(
     """
     if len(set(subjects)) != len(PLACES):
         raise InputInvalid(f"subjects: found {', '.join(subjects) or 'none'}; expected three different ones")
-    by_question: dict[str, dict[str, Answer]] = defaultdict(dict)
+    by_question: dict[str, dict[str, Reply]] = defaultdict(dict)
     for answer in answers:
         if answer.text.strip():
             by_question[answer.question][answer.subject] = answer
@@ -65,7 +65,7 @@ def drawing(
     return campaign("Long answers, three to a question", form.load(FORM), tasks), left_out
 
 
-def _task(question: Question, answers: Mapping[str, Answer], subjects: Sequence[str], people: int, seed: int) -> Task:
+def _task(question: Question, answers: Mapping[str, Reply], subjects: Sequence[str], people: int, seed: int) -> Task:
     order = sorted(subjects, key=lambda subject: digest(seed, "calmqa/order", f"{question.id}/{subject}"))
     texts = {f"answer_{place}": _one_line_end(answers[name].text) for place, name in zip(PLACES, order, strict=True)}
     english = {"question_en": question.question_en} if question.question_en and question.language != "en" else {}

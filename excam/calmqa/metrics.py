@@ -151,7 +151,7 @@ class _CalmqaMetric(Metric):
             relevance = max(0.0, self._cosines[row.id]) if texts["answer"].strip() else 0.0
         failures = [f"verdicts: {verdict.failure}" for verdict in verdicts if verdict.failure]
         failures += [f"relevance: {rated.failure}"] if rated.failure else []
-        judged = numbers.Judged(
+        judged = numbers.AnswerFindings(
             answer=row.id,
             subject="",
             group=row.id,

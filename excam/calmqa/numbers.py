@@ -40,7 +40,7 @@ def upper_median(counts: Sequence[int]) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class AnswerFindings:
     """What the stages found about one answer. `relevance` is 0 to 1; `failure` names a judge that failed, else ""."""
 
     answer: str
@@ -56,7 +56,7 @@ class Judged:
     failure: str = ""
 
 
-def scores(rows: Sequence[Judged], factuality: Factuality = "f1@k") -> list[dict[str, Any]]:
+def scores(rows: Sequence[AnswerFindings], factuality: Factuality = "f1@k") -> list[dict[str, Any]]:
     """Return the score of each answer in order; `s` is None where a part is missing or failed."""
     counts: dict[tuple[str, str], list[int]] = defaultdict(list)
     for row in rows:
@@ -71,7 +71,7 @@ def _without_claims(failure: str) -> bool:
     return failure.startswith("claims")
 
 
-def score(row: Judged, k: int, factuality: Factuality = "f1@k") -> dict[str, Any]:
+def score(row: AnswerFindings, k: int, factuality: Factuality = "f1@k") -> dict[str, Any]:
     """Return the score of one answer for a known K."""
     fact_score = f1_at_k(row.supported, row.claims, k)
     fact = None if row.failure else fact_score.f1 if factuality == "f1@k" else fact_score.precision

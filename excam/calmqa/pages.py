@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from excam.calmqa import ratings as ratings_of
-from excam.calmqa.ratings import Rating
+from excam.calmqa.ratings import Grading
 from excam.core.language_identity import code_name
 from excam.pages.markdown import cautions, escape, table
 from excam.stats import regression
@@ -106,13 +106,13 @@ def _cells(line: Mapping[str, Any], counts: Sequence[str]) -> list[str]:
 
 
 def regression_page(
-    ratings: Sequence[Rating], ranks: Sequence[Mapping[str, Any]], lines: Sequence[Mapping[str, Any]]
+    ratings: Sequence[Grading], ranks: Sequence[Mapping[str, Any]], lines: Sequence[Mapping[str, Any]]
 ) -> str:
     """Return the page of a regression: mean ratings, R² beside the printed ones, the odds of a high rating."""
     return "# CaLMQA: what ratings follow\n\n" + _means(ratings, ranks) + _r2(lines) + _odds(ratings)
 
 
-def _means(ratings: Sequence[Rating], ranks: Sequence[Mapping[str, Any]]) -> str:
+def _means(ratings: Sequence[Grading], ranks: Sequence[Mapping[str, Any]]) -> str:
     body = [
         [
             escape(rank["model"]) + "*" * (rank["questions"] < FEW),
@@ -172,7 +172,7 @@ def _r2(lines: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
-def _odds(ratings: Sequence[Rating]) -> str:
+def _odds(ratings: Sequence[Grading]) -> str:
     odds = ratings_of.odds(ratings)
     if odds is None:
         return "## Neutral against specific questions\n\nOnly one type of question, or one side of the scale.\n\n"

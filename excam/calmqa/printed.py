@@ -8,7 +8,7 @@ from statistics import mean
 from typing import Any
 
 from excam.calmqa import ratings
-from excam.calmqa.ratings import Rating
+from excam.calmqa.ratings import Grading
 from excam.calmqa.source import Question
 from excam.calmqa.surface import LOW_RESOURCE
 from excam.core.language_identity import code_name
@@ -28,7 +28,7 @@ def answers(
     rows: Sequence[Mapping[str, Any]],
     gaps: Sequence[Mapping[str, Any]],
     languages: Sequence[Mapping[str, str]],
-    human: Sequence[Rating],
+    human: Sequence[Grading],
     settings: Mapping[str, Any],
 ) -> dict[str, Ours]:
     """Return ours of each claim by its id, but that of `cost`.
@@ -143,7 +143,7 @@ def _undecidable(languages: Sequence[Mapping[str, str]]) -> Ours:
     return Ours(len(unknown), f"languages.csv, of {len(languages)}: {', '.join(unknown) or 'none'}")
 
 
-def _human(human: Sequence[Rating]) -> Answers:
+def _human(human: Sequence[Grading]) -> Answers:
     if not human:
         counted = (f"human-{name}" for name in ("languages", "models", "questions", "ratings", "scale", "order"))
         explained = (f"r2-{name}" for name in ("omissions", "factuality", "order"))
@@ -174,7 +174,7 @@ def _neutral(odds: Mapping[str, Any] | None) -> Answers:
     yield NEUTRAL[1], Ours(float(f"{estimate.p_value:.2g}") if fitted else "", name if fitted else f"{name}: no fit")
 
 
-def _r2(human: Sequence[Rating]) -> Answers:
+def _r2(human: Sequence[Grading]) -> Answers:
     grades = [rating.rating for rating in human]
     columns = {name: [getattr(rating, name) for rating in human] for name in ratings.PREDICTORS}
     r2 = {name: ols_r2(grades, dummies(values)) for name, values in columns.items() if len(set(values)) > 1}

@@ -32,7 +32,7 @@ REQUIRED = ("rating", "model", "type", "language", "question", "omissions", "fac
 
 
 @dataclass(frozen=True, slots=True)
-class Rating:
+class Grading:
     """A rating of one answer, 1 to 5, with the marks of the same person."""
 
     rating: int
@@ -47,21 +47,21 @@ class Rating:
     answer: str = ""  # its text, "" where the file has none
 
 
-def read(path: Path) -> list[Rating]:
+def read(path: Path) -> list[Grading]:
     """Return the ratings of a file.
 
     A rating that repeats another of its annotator under a new `annotation_id` is left out, which is said. Raises
     InputInvalid naming an invalid row, and one of an answer that the same annotation rates before: the same
     `annotation_id`, or without one the same question and annotator.
     """
-    ratings: list[Rating] = []
+    ratings: list[Grading] = []
     rated: dict[tuple[str, ...], str] = {}
     for number, row in row_files.answered_rows(path):
         where = f"{path}:{number}"
         if path.suffix == ".csv":  # as `calmqa collect` writes it
             row = {name: remove_guard(value) for name, value in row.items()}
         values = _values(row, where)
-        ratings.append(Rating(**values))
+        ratings.append(Grading(**values))
         annotation = _name(row, "annotation_id", where)
         if annotation or values["annotator"]:
             of = (annotation,) if annotation else (values["language"], values["question"])
@@ -120,12 +120,12 @@ R2 = ("predictor", "variant", "r2", "printed", "n")
 RANKS = ("model", "n", "questions", *(f"{name}{end}" for name in ("mean", "ahead") for end in ("", "_low", "_high")))
 
 
-def ranks(ratings: Sequence[Rating], seed: int = 0) -> list[dict[str, Any]]:
+def ranks(ratings: Sequence[Grading], seed: int = 0) -> list[dict[str, Any]]:
     """Return the models, the best mean rating first, each with how far it is ahead of the next one.
 
     95 % intervals are over questions, whose answers by different models are resampled together.
     """
-    by_model: dict[str, list[Rating]] = {}
+    by_model: dict[str, list[Grading]] = {}
     for rating in ratings:
         by_model.setdefault(rating.model, []).append(rating)
     order = sorted(by_model, key=lambda model: (-np.mean([rating.rating for rating in by_model[model]]), model))
@@ -146,7 +146,7 @@ def ranks(ratings: Sequence[Rating], seed: int = 0) -> list[dict[str, Any]]:
     return lines
 
 
-def r2_lines(ratings: Sequence[Rating]) -> list[dict[str, Any]]:
+def r2_lines(ratings: Sequence[Grading]) -> list[dict[str, Any]]:
     """Return one line per predictor and variant of R² (columns `R2`); `r2` is None where a fit separates."""
     grades, high = [rating.rating for rating in ratings], [int(rating.rating >= HIGH) for rating in ratings]
     lines = []
@@ -171,7 +171,7 @@ def r2_lines(ratings: Sequence[Rating]) -> list[dict[str, Any]]:
     return lines
 
 
-def odds(ratings: Sequence[Rating]) -> dict[str, Any] | None:
+def odds(ratings: Sequence[Grading]) -> dict[str, Any] | None:
     """Return how often neutral and specific questions are rated high, and the odds ratio by several models.
 
     None if only one type is there, or all ratings are on one side of `HIGH`.

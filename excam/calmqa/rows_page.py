@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from excam.calmqa.claims import Claim
-from excam.calmqa.source import Answer, Question
+from excam.calmqa.source import Question, Reply
 from excam.core.language_identity import code_name
 from excam.pages import row_browser
 from excam.pages.row_browser import Browser, BrowserRow, Filter, ReportCell
@@ -27,7 +27,7 @@ HEAD = """<h1>CaLMQA</h1>
 
 def page(
     questions: Mapping[str, Question],
-    answers: Sequence[Answer],
+    answers: Sequence[Reply],
     surfaces: Iterable[Mapping[str, Any]],
     claims: Iterable[Claim],
     verdicts: Iterable[Mapping[str, Any]],
@@ -62,7 +62,7 @@ def page(
 
 def _row(
     question: Question,
-    answer: Answer,
+    answer: Reply,
     surface: Mapping[str, Any],
     claims: Sequence[Claim],
     verdict_of: Mapping[str, Mapping[str, Any]],

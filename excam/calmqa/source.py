@@ -42,7 +42,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Reply:
     """What a subject answered to a question; `finish` is stop, length, refused, or written for a sheet."""
 
     id: str  # <subject>/<question>
@@ -147,20 +147,20 @@ def code(language: str, where: str) -> str:
         raise InputInvalid(f"{where}: {problem}") from None
 
 
-def read_sheet(path: Path, questions: Mapping[str, Question]) -> list[Answer]:
+def read_sheet(path: Path, questions: Mapping[str, Question]) -> list[Reply]:
     """Return a written answer sheet: rows of `question` (its id) and `answer`; the file's name is the subject.
 
     Raises InputInvalid for an unknown question, one that is answered twice, and a sheet without answers; unanswered
     questions are left out.
     """
     subject = shown_name(path.name.split(".")[0], str(path))
-    answers: dict[str, Answer] = {}
+    answers: dict[str, Reply] = {}
     for number, row in row_files.answered_rows(path):
         texts = _writable(texts_of(row, f"{path}:{number}", ("question", "answer")), f"{path}:{number}")
         if texts["question"] not in questions or texts["question"] in answers:
             problem = "answered twice" if texts["question"] in answers else "no such question"
             raise InputInvalid(f"{path}:{number}: {texts['question'][:60]}: {problem}; expected each question once")
-        answers[texts["question"]] = Answer(
+        answers[texts["question"]] = Reply(
             f"{subject}/{texts['question']}", subject, texts["question"], texts["answer"], "written"
         )
     if not answers:
@@ -169,7 +169,7 @@ def read_sheet(path: Path, questions: Mapping[str, Question]) -> list[Answer]:
     return [replace(answer, text=text) for answer, text in zip(answers.values(), alone, strict=True)]
 
 
-def to_frame(rows: Sequence[Question] | Sequence[Answer], kind: type[Question] | type[Answer]) -> pl.DataFrame:
+def to_frame(rows: Sequence[Question] | Sequence[Reply], kind: type[Question] | type[Reply]) -> pl.DataFrame:
     """Return dataclasses as a table."""
     return pl.DataFrame([asdict(row) for row in rows], schema=dict.fromkeys((f.name for f in fields(kind)), pl.String))
 
@@ -179,12 +179,12 @@ def questions_of(path: Path) -> dict[str, Question]:
     return {row["id"]: Question(**row) for row in _rows(path, Question, "questions, made by the workflow")}
 
 
-def answers_of(path: Path) -> list[Answer]:
+def answers_of(path: Path) -> list[Reply]:
     """Return the answers of a table. Raises InputInvalid for other columns or types."""
-    return [Answer(**row) for row in _rows(path, Answer, "answers, made by the workflow")]
+    return [Reply(**row) for row in _rows(path, Reply, "answers, made by the workflow")]
 
 
-def _rows(path: Path, kind: type[Question] | type[Answer], what: str) -> Iterable[dict[str, Any]]:
+def _rows(path: Path, kind: type[Question] | type[Reply], what: str) -> Iterable[dict[str, Any]]:
     """Return the rows of a table of `to_frame`."""
     names = [field.name for field in fields(kind)]
     return read_typed(path, dict.fromkeys(names, pl.String), what, names, ("id",)).iter_rows(named=True)

@@ -17,7 +17,7 @@ import polars as pl
 from excam.calmqa import asks, claims, numbers, surface
 from excam.calmqa.asks import Item, Picked, Text
 from excam.calmqa.claims import Claim, ClaimWithPassages
-from excam.calmqa.source import Answer, Question
+from excam.calmqa.source import Question, Reply
 from excam.core import tables
 from excam.core.language_identity import Detector
 from excam.core.typed_tables import read_typed
@@ -33,13 +33,13 @@ Row = dict[str, Any]
 class Read:
     """A text to judge: an answer or its translation, and the language that it is in."""
 
-    answer: Answer
+    answer: Reply
     text: str
     language: str
     failure: str = ""  # of the translation
 
 
-def texts(questions: Mapping[str, Question], answers: Sequence[Answer], translations: Path | None = None) -> list[Read]:
+def texts(questions: Mapping[str, Question], answers: Sequence[Reply], translations: Path | None = None) -> list[Read]:
     """Return what is judged of each answer: its translation where there is a table of them, else itself."""
     if translations is None:
         return [Read(answer, answer.text, questions[answer.question].language) for answer in answers]
@@ -53,7 +53,7 @@ def texts(questions: Mapping[str, Question], answers: Sequence[Answer], translat
 
 
 def surface_rows(
-    questions: Mapping[str, Question], answers: Iterable[Answer], detector: Detector, tokens: int, times: int
+    questions: Mapping[str, Question], answers: Iterable[Reply], detector: Detector, tokens: int, times: int
 ) -> tuple[list[Row], list[surface.Language]]:
     """Return one row for each answer, and how well the detector knows each language of the questions."""
     codes = surface.languages(((question.language, question.question) for question in questions.values()), detector)
@@ -67,7 +67,7 @@ def surface_rows(
     return rows, list(codes.values())
 
 
-def to_translate(questions: Mapping[str, Question], answers: Iterable[Answer]) -> list[Item]:
+def to_translate(questions: Mapping[str, Question], answers: Iterable[Reply]) -> list[Item]:
     """Return the answers that need a translation: those with a text, to questions that are not in English."""
     return [
         Item(answer.id, {"text": answer.text})
@@ -234,12 +234,12 @@ def _relevance(answer: str, rating: float | None, failure: str, logprobs: list[f
 
 def judged(
     questions: Mapping[str, Question],
-    answers: Sequence[Answer],
+    answers: Sequence[Reply],
     surfaces: Iterable[Mapping[str, Any]],
     stated: Iterable[Claim],
     verdicts: Iterable[Mapping[str, Any]],
     relevances: Iterable[Mapping[str, Any]],
-) -> list[numbers.Judged]:
+) -> list[numbers.AnswerFindings]:
     """Join the stages by answer; the first judge that failed on an answer is its failure."""
     surface_of = {row["answer"]: row for row in surfaces}
     relevance_of = {row["answer"]: row for row in relevances}
@@ -257,7 +257,7 @@ def judged(
         rated = relevance_of[answer.id]
         failures += [f"relevance: {rated['failure']}"] if rated["failure"] else []
         rows.append(
-            numbers.Judged(
+            numbers.AnswerFindings(
                 answer=answer.id,
                 subject=answer.subject,
                 group=question.group,

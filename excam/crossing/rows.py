@@ -19,7 +19,7 @@ import polars as pl
 from excam.acre import translations
 from excam.acre.translations import Translated
 from excam.calmqa import source as calmqa
-from excam.calmqa.ratings import Rating as Marks
+from excam.calmqa.ratings import Grading as Marks
 from excam.core import tables
 from excam.core.exceptions import InputInvalid
 from excam.core.hash_order import digest
@@ -137,7 +137,7 @@ MARKS = {  # of a rated answer: the mark without an error, and the kind of error
 
 
 def of_rated_answers(
-    questions: Iterable[calmqa.Question], answers: Iterable[calmqa.Answer], ratings: Iterable[Marks]
+    questions: Iterable[calmqa.Question], answers: Iterable[calmqa.Reply], ratings: Iterable[Marks]
 ) -> Iterator[Row]:
     """Yield the answers that people rated; those to one question are twins.
 

@@ -27,7 +27,7 @@ ANSWERED = tuple(field.name for field in fields(Answered))
 
 
 @dataclass(frozen=True, slots=True)
-class System:
+class ModelRun:
     """The answers of one model in one mode, joined with their instances: `rows` as `numbers.accuracies` takes them."""
 
     model: str
@@ -50,13 +50,13 @@ def to_frame(instances: Iterable[Instance], model: str, mode: str, answers: Iter
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
-def join(instances: Sequence[Instance], files: Sequence[Path]) -> list[System]:
+def join(instances: Sequence[Instance], files: Sequence[Path]) -> list[ModelRun]:
     """Return one system per file: each instance with its answer.
 
     Raise InputInvalid if a file answers other instances, or as a system that another file has.
     """
     by_id = {instance.id: instance for instance in instances}
-    systems: dict[Path, System] = {}
+    systems: dict[Path, ModelRun] = {}
     for path in files:
         system = _joined(by_id, path)
         if other := next((file for file, earlier in systems.items() if earlier.name == system.name), None):
@@ -69,7 +69,7 @@ WHAT = "answers, made by `excam macaron ask`"
 FILLED = ("instance", "asked", "model", "mode", "by", "logprobs", "letter_logprobs", "recovered", "thinking")
 
 
-def _joined(by_id: Mapping[str, Instance], answers: Path) -> System:
+def _joined(by_id: Mapping[str, Instance], answers: Path) -> ModelRun:
     frame = read_typed(answers, SCHEMA, WHAT, FILLED)
     by_instance = {row["instance"]: row for row in frame.iter_rows(named=True)}
     if len(by_instance) < len(frame) or by_instance.keys() != by_id.keys():
@@ -97,4 +97,4 @@ def _joined(by_id: Mapping[str, Instance], answers: Path) -> System:
         }
         for name, instance in by_id.items()
     )
-    return System(shown_name(model, str(answers)), mode, rows)
+    return ModelRun(shown_name(model, str(answers)), mode, rows)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from excam.core import tables
 from excam.macaron import numbers
-from excam.macaron.answers import System
+from excam.macaron.answers import ModelRun
 from excam.macaron.cells import FEW, NOTE, rounded, with_interval
 from excam.macaron.templates import REASONING
 from excam.pages import plotting
@@ -33,7 +33,7 @@ MEAN = ("mean of systems", "")  # in place of a model and a mode
 Line = Mapping[str, Any]
 
 
-def breakdown(systems: Sequence[System], by: str, seed: int) -> list[dict[str, Any]]:
+def breakdown(systems: Sequence[ModelRun], by: str, seed: int) -> list[dict[str, Any]]:
     """Return one line per system, group and language (EN, L, all, gap) of a breakdown (`GROUPS`).
 
     The last lines are of `MEAN`. All systems answered the same instances, so that the accuracy over the answers of all

@@ -9,7 +9,7 @@ from typing import get_args
 from excam.config.macaron import Category
 from excam.core.exceptions import InputInvalid
 from excam.macaron import numbers
-from excam.macaron.answers import System
+from excam.macaron.answers import ModelRun
 from excam.macaron.cells import rounded, with_interval
 from excam.pages.markdown import escape, table
 
@@ -27,7 +27,7 @@ class Average:
     """The numbers of the systems of a category, their mean; None without systems."""
 
     category: str
-    systems: tuple[System, ...]
+    systems: tuple[ModelRun, ...]
     estimates: Mapping[str, Mapping[str, float | None]] | None
 
 
@@ -45,12 +45,12 @@ def parse(assignments: Sequence[str], models: Sequence[str]) -> dict[str, str]:
     return of_models
 
 
-def category_of(system: System, categories: Mapping[str, str]) -> str | None:
+def category_of(system: ModelRun, categories: Mapping[str, str]) -> str | None:
     """Return the category of a model in a mode; None if none is known."""
     return "thinking" if system.mode == "thinking" else categories.get(system.model)
 
 
-def averages(systems: Sequence[System], categories: Mapping[str, str], seed: int) -> list[Average]:
+def averages(systems: Sequence[ModelRun], categories: Mapping[str, str], seed: int) -> list[Average]:
     """Return the average of each category, and of all models."""
     members = {name: [system for system in systems if category_of(system, categories) == name] for name in CATEGORIES}
     return [

@@ -15,7 +15,7 @@ from pathlib import Path
 from excam.core.exceptions import InputInvalid, SourceInvalid
 from excam.core.source_tables import HALF, read_table
 from excam.macaron import scenarios
-from excam.macaron.scenarios import Built, Dropped, Scenario
+from excam.macaron.scenarios import Built, DroppedScenario, Scenario
 from excam.macaron.templates import ASPECTS, REASONING
 
 CHOICES = {  # ours -> theirs, of the multiple-choice table; those of public code that loads it
@@ -57,12 +57,12 @@ def read(choices: Path, statements: Path | None = None, columns: Mapping[str, st
             f"columns: found {', '.join(unknown)}; expected some of {', '.join([*CHOICES, *STATEMENTS])}"
         )
     by_id: dict[str, Scenario] = {}
-    dropped: list[Dropped] = []
+    dropped: list[DroppedScenario] = []
     for row in _table(choices, CHOICES, renames):
         made = _scenario(row)
         if isinstance(made, Scenario) and made.id in by_id:
-            made = Dropped(made.id, "id-twice")
-        if isinstance(made, Dropped):
+            made = DroppedScenario(made.id, "id-twice")
+        if isinstance(made, DroppedScenario):
             dropped.append(made)
         else:
             by_id[made.id] = made
@@ -95,17 +95,17 @@ def _cell(value: str | None, nothing: Sequence[str]) -> str:
     return "" if text.casefold() in nothing else text
 
 
-def _scenario(row: Row) -> Scenario | Dropped:
+def _scenario(row: Row) -> Scenario | DroppedScenario:
     name = row["id"]
     if empty := next((column for column in ("id", "country", "language") if not row[column]), None):
-        return Dropped(name, f"no-{empty}")
+        return DroppedScenario(name, f"no-{empty}")
     english, local = ([row[f"{kind}{n}"] for n in (1, 2, 3, 4)] for kind in ("english_option", "option"))
     right = [at for at, pair in enumerate(zip(english, local, strict=True)) if row["correct_option"] in pair]
     if not re.fullmatch(r"\d{1,9}(\.0+)?", row["template_id"]):
-        return Dropped(name, "unknown-template", row["template_id"][:60])
+        return DroppedScenario(name, "unknown-template", row["template_id"][:60])
     if len(right) != 1:
         reason = "correct-option-is-several" if right else "correct-option-is-none"
-        return Dropped(name, reason, row["correct_option"])
+        return DroppedScenario(name, reason, row["correct_option"])
     order = [right[0], *(at for at in range(4) if at != right[0])]
     made = Scenario(
         id=name,
@@ -125,9 +125,9 @@ def _scenario(row: Row) -> Scenario | Dropped:
         licence="not established",
     )
     if unknown := [tag for tag in (*made.reasoning, *made.aspects) if tag.casefold() not in KNOWN]:
-        return Dropped(name, "unknown-tag", ", ".join(unknown))
+        return DroppedScenario(name, "unknown-tag", ", ".join(unknown))
     reason = scenarios.text_problem(made)
-    return Dropped(name, *reason) if reason else made
+    return DroppedScenario(name, *reason) if reason else made
 
 
 def _tags(cell: str) -> tuple[str, ...]:
@@ -136,29 +136,29 @@ def _tags(cell: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(KNOWN.get(tag.casefold(), tag) for tag in tags))
 
 
-def _add_statements(by_id: dict[str, Scenario], rows: Sequence[Row]) -> list[Dropped]:
+def _add_statements(by_id: dict[str, Scenario], rows: Sequence[Row]) -> list[DroppedScenario]:
     """Put the statements into their scenarios; return the rows that are left out."""
-    dropped: list[Dropped] = []
+    dropped: list[DroppedScenario] = []
     texts: dict[str, dict[str, str]] = defaultdict(dict)
     labelled = [(row["scenario_id"], LABELS.get(row["label"].lower()), row) for row in rows]
     counts = Counter((name, label) for name, label, _ in labelled)
     for name, label, row in labelled:
         if name not in by_id:
-            dropped.append(Dropped(name, "statement-without-scenario", row["english_statement"]))
+            dropped.append(DroppedScenario(name, "statement-without-scenario", row["english_statement"]))
         elif label is None:
-            dropped.append(Dropped(name, "statement-without-label", row["label"][:60]))
+            dropped.append(DroppedScenario(name, "statement-without-label", row["label"][:60]))
         elif counts[name, label] > 1:
-            dropped.append(Dropped(name, "statement-twice", label))
+            dropped.append(DroppedScenario(name, "statement-twice", label))
         else:
             side = "true" if label == "T" else "false"
             texts[name] |= {f"{side}_en": row["english_statement"], f"{side}_local": row["statement"]}
     for name, statements in texts.items():
         if len(statements) < len(scenarios.STATEMENTS):
-            dropped.append(Dropped(name, "statement-without-its-other"))
+            dropped.append(DroppedScenario(name, "statement-without-its-other"))
             continue
         with_statements = replace(by_id[name], **statements)
         if problem := scenarios.text_problem(with_statements):
-            dropped.append(Dropped(name, *problem))
+            dropped.append(DroppedScenario(name, *problem))
         else:
             by_id[name] = with_statements
     return dropped

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Any
 
 from excam.macaron import categories, numbers
-from excam.macaron.answers import System
+from excam.macaron.answers import ModelRun
 from excam.macaron.categories import Average
 from excam.macaron.cells import FEW, NOTE, rounded, with_interval
 from excam.macaron.numbers import STATISTICS
@@ -31,7 +31,7 @@ SHORT = {
 SHORT_PAIRED = {"tf_avg": "T/F", "paired_tf": "paired T/F", "drop": "drop"}
 
 
-def named(system: System, scenarios: int) -> list[str]:
+def named(system: ModelRun, scenarios: int) -> list[str]:
     """Return the cells that name a system, with the mark of few scenarios."""
     return [escape(system.model) + "*" * (scenarios < FEW), system.mode]
 
@@ -39,13 +39,13 @@ def named(system: System, scenarios: int) -> list[str]:
 Estimates = Sequence[Mapping[str, Mapping[str, float | None]]]  # of `numbers.estimates`, one per system
 
 
-def estimates(systems: Sequence[System], seed: int) -> Estimates:
+def estimates(systems: Sequence[ModelRun], seed: int) -> Estimates:
     """Return every number of every system with its interval."""
     return [numbers.estimates(system.rows, seed) for system in systems]
 
 
 def table_3(
-    systems: Sequence[System],
+    systems: Sequence[ModelRun],
     estimated: Estimates,
     averaged: Sequence[Average],
     seed: int,
@@ -79,7 +79,7 @@ def table_3(
     return lines, text + _differences(systems, estimated, "overall", "Overall", seed)
 
 
-def printed_models(systems: Sequence[System], estimated: Estimates, lines: Sequence[Mapping[str, str]]) -> str:
+def printed_models(systems: Sequence[ModelRun], estimated: Estimates, lines: Sequence[Mapping[str, str]]) -> str:
     """Return Table 3 as the paper prints it, with ours where a model of the same name was asked in the same way."""
     ours: dict[str, float | None] = {}
     for system, estimate in zip(systems, estimated, strict=True):
@@ -99,7 +99,7 @@ def _denominators(counted: Mapping[str, Any]) -> list[str]:
     return [str(counted["n"]), str(counted["failures"]), rounded(counted["said_true"])]
 
 
-def _letters(systems: Sequence[System]) -> str:
+def _letters(systems: Sequence[ModelRun]) -> str:
     """Return how often the likelihood of the JSON line and that of the bare letter choose the same answer."""
     body = []
     for system in systems:
@@ -115,7 +115,7 @@ def _letters(systems: Sequence[System]) -> str:
     return "\n## Two ways of reading the likelihood\n\n" + table(head, body)
 
 
-def _differences(systems: Sequence[System], estimated: Estimates, number: str, title: str, seed: int) -> str:
+def _differences(systems: Sequence[ModelRun], estimated: Estimates, number: str, title: str, seed: int) -> str:
     """Return the paired tests between systems, of a number that the table above them has."""
     ordered = sorted(systems, key=lambda system: system.name)  # so that the order of files turns no sign
     pairs = list(combinations(ordered, 2))
@@ -138,7 +138,7 @@ def _differences(systems: Sequence[System], estimated: Estimates, number: str, t
 
 
 def paired(
-    systems: Sequence[System],
+    systems: Sequence[ModelRun],
     estimated: Estimates,
     averaged: Sequence[Average],
     seed: int,
@@ -184,7 +184,7 @@ HOW_MANY = "how many"
 EXTREMES = 5  # templates that Table 4 has of each side
 
 
-def templates(systems: Sequence[System], seed: int) -> tuple[list[dict[str, Any]], str]:
+def templates(systems: Sequence[ModelRun], seed: int) -> tuple[list[dict[str, Any]], str]:
     """Return the accuracy of each template, the mean over systems, easiest first; and the page with Table 4."""
     questions = [row for row in systems[0].rows if (row["format"], row["lang"]) == ("MC", "EN")]
     text_of = {row["template"]: row["text"] for row in sorted(questions, key=lambda row: row["scenario"], reverse=True)}
@@ -214,7 +214,7 @@ def templates(systems: Sequence[System], seed: int) -> tuple[list[dict[str, Any]
     return lines, text + _how_many(systems, lines, seed)
 
 
-def _how_many(systems: Sequence[System], lines: Sequence[Mapping[str, Any]], seed: int) -> str:
+def _how_many(systems: Sequence[ModelRun], lines: Sequence[Mapping[str, Any]], seed: int) -> str:
     """Return whether templates that ask "how many" are the hardest ones, as the paper finds."""
     counting = {line["template"] for line in lines if line["how_many"]}
     if not counting or len(counting) == len(lines):
@@ -238,7 +238,7 @@ SCRIPTS = ("model", "mode", "script", "accuracy", "languages", "n")
 COVERAGE = ("country", "language", "script", "scenarios", "instances", "templates", "authors")
 
 
-def scripts(systems: Sequence[System]) -> list[dict[str, Any]]:
+def scripts(systems: Sequence[ModelRun]) -> list[dict[str, Any]]:
     """Return the accuracy in the local language by script: the mean over its languages."""
     return [
         {"model": system.model, "mode": system.mode, **line}

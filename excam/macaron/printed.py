@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from excam.macaron import breakdowns, categories, numbers, pages
-from excam.macaron.answers import System
+from excam.macaron.answers import ModelRun
 from excam.macaron.breakdowns import MEAN, system_of
 from excam.macaron.cells import rounded
 from excam.macaron.scenarios import Scenario
@@ -35,7 +35,7 @@ class Data:
 
     scenarios: Sequence[Scenario]
     instances: int
-    models: Sequence[System]
+    models: Sequence[ModelRun]
     of_models: Mapping[str, str]  # their categories
     by: Mapping[str, Sequence[Line]]  # breakdowns, empty without models
     means: Mapping[str, Mapping[str, Line]]  # of the categories that have a model
@@ -74,7 +74,7 @@ def introduction(data: Data) -> str:
 
 
 def data(
-    scenarios: Sequence[Scenario], instances: int, systems: Sequence[System], of_models: Mapping[str, str], seed: int
+    scenarios: Sequence[Scenario], instances: int, systems: Sequence[ModelRun], of_models: Mapping[str, str], seed: int
 ) -> Data:
     """Return what the claims are compared with."""
     by = {name: breakdowns.breakdown(systems, name, seed) if systems else [] for name in breakdowns.GROUPS}

@@ -54,7 +54,7 @@ NUMBER = regex.compile(r"\p{N}+")
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class FieldEdit:
     """What a model made of one field.
 
     `outcome` is applied, unchanged, unreadable, invalid-scenario, or why the guard refused it.
@@ -67,7 +67,7 @@ class Edit:
     explanation: str = ""
 
 
-EDITS = ("scenario", *(field.name for field in fields(Edit)))  # the columns of a table of edits
+EDITS = ("scenario", *(field.name for field in fields(FieldEdit)))  # the columns of a table of edits
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Proofread:
     """A scenario with its accepted edits, and what was said about each field."""
 
     scenario: Scenario
-    edits: tuple[Edit, ...]
+    edits: tuple[FieldEdit, ...]
 
     @property
     def inconsistent(self) -> bool:
@@ -130,18 +130,18 @@ def proofread(scenario: Scenario) -> Flow[Proofread]:
     return Proofread(changed, edits)
 
 
-def _not_applied(edit: Edit) -> Edit:
+def _not_applied(edit: FieldEdit) -> FieldEdit:
     return replace(edit, outcome="invalid-scenario") if edit.outcome == "applied" else edit
 
 
-def _edit(name: str, before: str, answer: Completion, slot_texts: Sequence[str]) -> Edit:
+def _edit(name: str, before: str, answer: Completion, slot_texts: Sequence[str]) -> FieldEdit:
     proposal = read(answer)
     if proposal is None:
-        return Edit(name, before, before, "unreadable")
+        return FieldEdit(name, before, before, "unreadable")
     corrected, explanation = proposal
     if corrected is None or corrected == before:
-        return Edit(name, before, before, "unchanged", explanation)
-    return Edit(name, before, corrected, guard(before, corrected, slot_texts) or "applied", explanation)
+        return FieldEdit(name, before, before, "unchanged", explanation)
+    return FieldEdit(name, before, corrected, guard(before, corrected, slot_texts) or "applied", explanation)
 
 
 def read(completion: Completion) -> tuple[str | None, str] | None:

@@ -12,7 +12,7 @@ from excam.core import tables
 from excam.core.provenance import write_text
 from excam.core.step_programs import step
 from excam.macaron import answers, breakdowns, categories, derive, pages, printed, scenarios
-from excam.macaron.answers import System
+from excam.macaron.answers import ModelRun
 from excam.macaron.cells import with_limits
 from excam.pages import claims, plotting
 from excam.pages.markdown import printed_table
@@ -33,7 +33,7 @@ class _AnswerFiles:
     instances_path: Path
 
 
-def systems(files: _AnswerFiles) -> Sequence[System]:
+def systems(files: _AnswerFiles) -> Sequence[ModelRun]:
     """Return each model and mode with its answers."""
     return answers.join(derive.read(files.instances_path), files.answers_paths)
 

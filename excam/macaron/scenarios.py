@@ -88,7 +88,7 @@ SCHEMA: dict[str, Any] = {field.name: pl.String() for field in fields(Scenario)}
 
 
 @dataclass(frozen=True, slots=True)
-class Dropped:
+class DroppedScenario:
     """A submission that is no scenario, and why. `reason` is one of a closed list, `detail` names the place."""
 
     scenario: str
@@ -96,7 +96,7 @@ class Dropped:
     detail: str = ""
 
 
-DROPPED = tuple(field.name for field in fields(Dropped))
+DROPPED = tuple(field.name for field in fields(DroppedScenario))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +104,14 @@ class Built:
     """The scenarios, sorted by id, and every submission that was left out."""
 
     scenarios: tuple[Scenario, ...]
-    dropped: tuple[Dropped, ...]
+    dropped: tuple[DroppedScenario, ...]
 
     @classmethod
-    def of(cls, scenarios: Mapping[str, Scenario], dropped: Iterable[Dropped]) -> Built:
+    def of(cls, scenarios: Mapping[str, Scenario], dropped: Iterable[DroppedScenario]) -> Built:
         """Return scenarios by id, each content once: the others are dropped, since a copy is no second observation."""
         copies = repeats(scenarios.values())
         distinct = tuple(scenarios[name] for name in sorted(scenarios.keys() - copies.keys()))
-        return cls(distinct, (*dropped, *(Dropped(name, "repeated", other) for name, other in copies.items())))
+        return cls(distinct, (*dropped, *(DroppedScenario(name, "repeated", other) for name, other in copies.items())))
 
     @property
     def dropped_lines(self) -> list[dict[str, str]]:
@@ -154,11 +154,11 @@ def build(
     if len({_slug(context.country) for context in contexts}) < len({context.country for context in contexts}):
         raise InputInvalid("contexts: two countries differ in no letter; expected names that ids can tell apart")
     scenarios: dict[str, Scenario] = {}
-    dropped: list[Dropped] = []
+    dropped: list[DroppedScenario] = []
     for name, row, superseded in _latest(submissions):
-        dropped += [Dropped(name, "superseded")] * superseded
+        dropped += [DroppedScenario(name, "superseded")] * superseded
         made = _scenario(name, row, template_of, places)
-        if isinstance(made, Dropped):
+        if isinstance(made, DroppedScenario):
             dropped.append(made)
         else:
             scenarios[name] = made
@@ -169,7 +169,7 @@ def build(
         )
     for review in reviews:
         outcome = _reviewed(scenarios, review)
-        if isinstance(outcome, Dropped):
+        if isinstance(outcome, DroppedScenario):
             del scenarios[outcome.scenario]
             dropped.append(outcome)
         else:
@@ -204,14 +204,14 @@ def _saved(row: Mapping[str, Any]) -> datetime:
 
 def _scenario(
     name: str, row: Mapping[str, Any], template_of: Mapping[int, Template], places: Mapping[tuple[str, str], Context]
-) -> Scenario | Dropped:
+) -> Scenario | DroppedScenario:
     number = row.get("template")
     template = template_of.get(number) if type(number) is int else None
     context = places.get((str(row.get("country")), str(row.get("language"))))
     slots: Any = row.get("slots")
     problem = _submission_problem(row, template, context) or (template and _slot_problem(template, slots))
     if problem:
-        return Dropped(name, *problem)
+        return DroppedScenario(name, *problem)
     assert template is not None
     assert context is not None
     true_en, false_en = forms.children(template, slots, row["options"])
@@ -233,7 +233,7 @@ def _scenario(
         **facts,
     )
     problem = text_problem(made)
-    return Dropped(name, *problem) if problem else made
+    return DroppedScenario(name, *problem) if problem else made
 
 
 def _submission_problem(
@@ -307,7 +307,7 @@ def text_problem(scenario: Scenario) -> tuple[str, str] | None:
     return None
 
 
-def _reviewed(scenarios: Mapping[str, Scenario], review: Mapping[str, Any]) -> Scenario | Dropped:
+def _reviewed(scenarios: Mapping[str, Scenario], review: Mapping[str, Any]) -> Scenario | DroppedScenario:
     """Return a scenario as a review leaves it. Raise InputInvalid for a review of no scenario, or of another form."""
     name, decision = str(review.get("scenario")), review.get("decision")
     if name not in scenarios:
@@ -316,7 +316,7 @@ def _reviewed(scenarios: Mapping[str, Scenario], review: Mapping[str, Any]) -> S
             f"{next(iter(scenarios), 'none')}"
         )
     if decision == "remove":
-        return Dropped(name, "removed-in-review", str(review.get("reason") or ""))
+        return DroppedScenario(name, "removed-in-review", str(review.get("reason") or ""))
     changes = review.get("changes") or {}
     if decision not in ("approve", "revise") or (decision == "approve" and changes) or not isinstance(changes, dict):
         raise InputInvalid(f"review of {name}: found {decision}; expected approve, revise with `changes`, or remove")
@@ -333,7 +333,7 @@ def _reviewed(scenarios: Mapping[str, Scenario], review: Mapping[str, Any]) -> S
     changes = {key: tuple(value) if isinstance(value, list) else value for key, value in changes.items()}
     revised = replace(scenarios[name], **changes, status="approved" if decision == "approve" else "revised")
     problem = text_problem(revised)
-    return Dropped(name, *problem) if problem else revised
+    return DroppedScenario(name, *problem) if problem else revised
 
 
 def to_frame(scenarios: Iterable[Scenario]) -> pl.DataFrame:

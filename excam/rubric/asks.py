@@ -18,7 +18,7 @@ from excam.inference import Choice, Choose, Completion, Flow, Message, ask_for_t
 from excam.inference.answer_text import reasoning_and_answer
 from excam.inference.json_answers import Rejected, answer_decoder, objects
 from excam.rubric.checks import missing_witnesses, parse
-from excam.rubric.manual import DIMENSIONS, FINDINGS, SCALE, SCORES, Dimension, Rubric
+from excam.rubric.manual import DIMENSIONS, FINDINGS, SCALE, SCORES, Dimension, ScoringRubric
 from excam.rubric.ratings import Rating
 from excam.rubric.responses import Response
 from excam.rubric.rules import Draft, Findings, settle
@@ -45,7 +45,7 @@ CHOOSE = "Answer with one digit from 1 to 5, and nothing else."
 OPTIONS = tuple(map(str, SCALE))
 
 
-def rater(mode: str, rubric: Rubric, name: str) -> Callable[[Response], Flow[Rating]]:
+def rater(mode: str, rubric: ScoringRubric, name: str) -> Callable[[Response], Flow[Rating]]:
     """Return the flow that asks a model, called `name`, about a response: by a text or by a choice of scores.
 
     Raise InputInvalid for another mode.
@@ -56,7 +56,7 @@ def rater(mode: str, rubric: Rubric, name: str) -> Callable[[Response], Flow[Rat
     return lambda response: flows[mode](response, rubric, name)
 
 
-def text(response: Response, rubric: Rubric, name: str) -> Flow[Rating]:
+def text(response: Response, rubric: ScoringRubric, name: str) -> Flow[Rating]:
     """Ask once for scores, findings and rationales, as JSON; the rules settle them."""
     instructions = TEXT.format(flags=", ".join(rubric.manual.flags))
     system = f"{SYSTEM}\n\n{manual_words(rubric)}\n{rule_words(rubric)}\n\n{instructions}"
@@ -64,7 +64,7 @@ def text(response: Response, rubric: Rubric, name: str) -> Flow[Rating]:
     return read(completion, response, rubric, name)
 
 
-def choose(response: Response, rubric: Rubric, name: str) -> Flow[Rating]:
+def choose(response: Response, rubric: ScoringRubric, name: str) -> Flow[Rating]:
     """Ask for the likelihood of each score of each dimension; the likeliest counts, the first of equal ones.
 
     A choice has no words: nothing is found, no rule applies, and Overall is the rounded mean. The prompts have the
@@ -99,13 +99,13 @@ def _messages(system: str, response: Response) -> tuple[Message, ...]:
     return Message("system", system), Message("user", json.dumps(stated_facts, ensure_ascii=False, indent=1))
 
 
-def manual_words(rubric: Rubric) -> str:
+def manual_words(rubric: ScoringRubric) -> str:
     """Return the definition, anchors and red flags of each dimension, as the manual words them."""
     flags = {name: "; ".join(rubric.manual.dimensions[name].red_flags) for name in DIMENSIONS}
     return "\n".join(f"{anchor_words(rubric, name)}Red flags: {flags[name]}.\n" for name in DIMENSIONS)
 
 
-def anchor_words(rubric: Rubric, name: Dimension) -> str:
+def anchor_words(rubric: ScoringRubric, name: Dimension) -> str:
     """Return the definition and the anchors of one dimension, as the manual words them."""
     anchored = rubric.manual.dimensions[name]
     return f"{name}: {anchored.definition}\n" + "".join(
@@ -113,13 +113,13 @@ def anchor_words(rubric: Rubric, name: Dimension) -> str:
     )
 
 
-def rule_words(rubric: Rubric) -> str:
+def rule_words(rubric: ScoringRubric) -> str:
     """Return the decision rules, by name, as the manual words them."""
     lines = "".join(f"{name}: {rule.text}\n" for name, rule in rubric.manual.rules.items())
     return f"Rules:\n{lines}"
 
 
-def schema(rubric: Rubric) -> dict[str, Any]:
+def schema(rubric: ScoringRubric) -> dict[str, Any]:
     """Return the JSON Schema of an answer; only keywords that the usual servers know."""
     words = {"type": "string", "maxLength": MAX_CHARS}
 
@@ -141,7 +141,7 @@ def schema(rubric: Rubric) -> dict[str, Any]:
     return closed(fields)
 
 
-def read(completion: Completion, response: Response, rubric: Rubric, name: str) -> Rating:
+def read(completion: Completion, response: Response, rubric: ScoringRubric, name: str) -> Rating:
     """Return the settled rating of an answer, or a failure."""
     try:
         answer = _answer(completion)
@@ -174,7 +174,7 @@ def _digit(digits: str) -> int:
 _DECODER = answer_decoder("key-twice", "off-scale", number=_digit)
 
 
-def _settled(answer: Mapping[str, Any], response: Response, rubric: Rubric, name: str) -> Rating:
+def _settled(answer: Mapping[str, Any], response: Response, rubric: ScoringRubric, name: str) -> Rating:
     """Return the rating of an answer after the rules. Raise Rejected."""
     parts = {key: answer[key] for key in SCORES}
     if not all(isinstance(part, dict) and part.keys() == {"rationale", "score"} for part in parts.values()):
@@ -200,7 +200,7 @@ def _settled(answer: Mapping[str, Any], response: Response, rubric: Rubric, name
     return replace(rating, scores=settled.scores, draft=scores, caps=settled.caps)
 
 
-def _flags_and_case(answer: Mapping[str, Any], rubric: Rubric) -> tuple[list[str], str, str]:
+def _flags_and_case(answer: Mapping[str, Any], rubric: ScoringRubric) -> tuple[list[str], str, str]:
     """Return flags and edge case as the rules want them, and a note on what was changed. Raise Rejected."""
     raw_flags, edge_case, findings = answer["flags"], answer["edge_case"], answer["findings"]
     if not (
@@ -226,6 +226,6 @@ def _flags_and_case(answer: Mapping[str, Any], rubric: Rubric) -> tuple[list[str
     return flags, edge_case, "; ".join(notes)
 
 
-def _failed(response: Response, rubric: Rubric, name: str, reason: str | None) -> Rating:
+def _failed(response: Response, rubric: ScoringRubric, name: str, reason: str | None) -> Rating:
     nothing: dict[str, str] = dict.fromkeys(SCORES, "")
     return Rating(response.task_id, name, "model", rubric.signature, "main", None, nothing, failure=reason)

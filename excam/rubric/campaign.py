@@ -16,7 +16,7 @@ from excam.core.exceptions import InputInvalid
 from excam.core.hash_order import digest
 from excam.rubric import form
 from excam.rubric.checks import WITNESSES
-from excam.rubric.manual import FINDINGS, SCORES, Rubric
+from excam.rubric.manual import FINDINGS, SCORES, ScoringRubric
 from excam.rubric.ratings import RATIONALES
 from excam.rubric.responses import Response
 
@@ -34,7 +34,7 @@ class Design:
     calibration: int
 
 
-def drawn(items: Sequence[Response], design: Design, rubric: Rubric, seed: int) -> Campaign:
+def drawn(items: Sequence[Response], design: Design, rubric: ScoringRubric, seed: int) -> Campaign:
     """Return a campaign whose responses are drawn by a hash of the seed and their id.
 
     Raise InputInvalid for raters that are there twice, or numbers that leave nothing to rate.
@@ -60,7 +60,7 @@ def drawn(items: Sequence[Response], design: Design, rubric: Rubric, seed: int) 
     return campaign(f"Rubric {rubric.signature}", form.made_of(rubric), tasks)
 
 
-def _task(response: Response, phase: str, raters: Sequence[str], evaluator: str, rubric: Rubric) -> Task:
+def _task(response: Response, phase: str, raters: Sequence[str], evaluator: str, rubric: ScoringRubric) -> Task:
     facts = {name: getattr(response, name) for name in form.FACTS}
     facts = {name: form.BOOLEAN.get(value, value) for name, value in facts.items() if value is not None}
     return Task(

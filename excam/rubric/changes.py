@@ -18,7 +18,7 @@ import yaml
 from excam.core.exceptions import InputInvalid
 from excam.core.provenance import write_text
 from excam.rubric import manual
-from excam.rubric.manual import Rubric
+from excam.rubric.manual import ScoringRubric
 
 LOG = "log.jsonl"
 KEYS = ("number", "time", "reason", "examples", "from", "from_hash", "to", "to_hash", "previous", "hash")
@@ -30,11 +30,11 @@ class _LoggedChange:
     """A line of the log, and the rubric that it made."""
 
     line: Mapping[str, Any]
-    rubric: Rubric
+    rubric: ScoringRubric
 
 
 def change(
-    folder: Path, before: Rubric, edited: Rubric | None, reason: str, examples: Sequence[str], time: str
+    folder: Path, before: ScoringRubric, edited: ScoringRubric | None, reason: str, examples: Sequence[str], time: str
 ) -> _LoggedChange:
     """Write the next version of the manual and its line of the log; `edited` holds new words, if any change.
 
@@ -92,7 +92,7 @@ def read_log(path: Path) -> list[dict[str, Any]]:
     return lines
 
 
-def opened(version: str) -> Rubric:
+def opened(version: str) -> ScoringRubric:
     """Return a manual as `manual.load`; one of a study must be as its log says. Raise InputInvalid if it is not."""
     rubric, path = manual.load(version), Path(version)
     if path.suffix in (".yaml", ".yml"):

@@ -21,7 +21,7 @@ from excam.core.names import shown_names
 from excam.core.text import is_text
 from excam.rubric import responses as responses_
 from excam.rubric import wording
-from excam.rubric.manual import CURRENT, DIMENSIONS, FINDINGS, SCALE, SCORES, Rubric
+from excam.rubric.manual import CURRENT, DIMENSIONS, FINDINGS, SCALE, SCORES, ScoringRubric
 from excam.rubric.ratings import CAP_KEYS, NAMES, PHASES, RATIONALES, ROLES, SCHEMA, Rating, draft_of
 from excam.rubric.responses import Response
 from excam.rubric.rules import Cap, Findings, settle, wrong_caps
@@ -36,7 +36,7 @@ WITNESSES = {  # a flag, and the finding without which it says nothing
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class FileRatings:
     """Ratings of files: those that count, earlier ones of a rater on the same response, and breaches in words."""
 
     ratings: tuple[Rating, ...]
@@ -44,7 +44,7 @@ class Reading:
     breaches: tuple[str, ...]
 
 
-def read(paths: Sequence[Path], responses: Sequence[Response], rubrics: Sequence[Rubric]) -> Reading:
+def read(paths: Sequence[Path], responses: Sequence[Response], rubrics: Sequence[ScoringRubric]) -> FileRatings:
     """Return the ratings of JSON Lines and Parquet files, and every breach. Raise InputInvalid for other files.
 
     `responses` are those that were rated. Without any, no rule that needs a fact about a task is decided, and any
@@ -76,10 +76,10 @@ def read(paths: Sequence[Path], responses: Sequence[Response], rubrics: Sequence
             key = _key(rating)
             *earlier, latest[key] = sorted([*filter(None, [latest.get(key)]), rating], key=_when)
             superseded += earlier
-    return Reading(tuple(latest.values()), tuple(superseded), tuple(breaches))
+    return FileRatings(tuple(latest.values()), tuple(superseded), tuple(breaches))
 
 
-def sound(paths: Sequence[Path], responses: Sequence[Response], rubrics: Sequence[Rubric]) -> Reading:
+def sound(paths: Sequence[Path], responses: Sequence[Response], rubrics: Sequence[ScoringRubric]) -> FileRatings:
     """Return the ratings of files as `read` does. Raise InputInvalid for a breach, too, and for no ratings."""
     reading = read(paths, responses, rubrics)
     if reading.breaches:
@@ -140,7 +140,7 @@ def _misplaced(
         yield "is there twice; expected each rating once, or one that was `saved` later; leave one out"
 
 
-def _broken_rules(rating: Rating, task: Response, versions: Mapping[str, Rubric]) -> Iterable[str]:
+def _broken_rules(rating: Rating, task: Response, versions: Mapping[str, ScoringRubric]) -> Iterable[str]:
     """Return what the rules would change in a rating, and what they cannot have changed."""
     if rating.scores is None:
         return ()
@@ -149,7 +149,7 @@ def _broken_rules(rating: Rating, task: Response, versions: Mapping[str, Rubric]
     return (*wrong, *settle(draft_of(rating), rating.findings, task, rubric).breaches)
 
 
-def parse(row: Mapping[str, Any], versions: Mapping[str, Rubric]) -> tuple[Rating | None, list[str]]:
+def parse(row: Mapping[str, Any], versions: Mapping[str, ScoringRubric]) -> tuple[Rating | None, list[str]]:
     """Return the rating of a row and what is wrong with its fields; no rating if there is anything.
 
     `versions` are the rubrics that it may name, by signature.
@@ -282,7 +282,7 @@ def _findings(raw_findings: Any, problems: list[str]) -> Findings:
     return Findings(**values)
 
 
-def _flags(raw_flags: Any, findings: Findings, rubric: Rubric, problems: list[str]) -> tuple[str, ...]:
+def _flags(raw_flags: Any, findings: Findings, rubric: ScoringRubric, problems: list[str]) -> tuple[str, ...]:
     """Return the flags under their own names. Some flags need a finding, and a made-up claim needs its flag."""
     if raw_flags is not None and not (isinstance(raw_flags, list) and all(isinstance(flag, str) for flag in raw_flags)):
         problems.append(f"flags: found {raw_flags!r:.40}; expected a list of {', '.join(rubric.manual.flags)}")

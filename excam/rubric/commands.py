@@ -16,8 +16,8 @@ from excam.core.terminal import DRAW_SEED, FOLDER, SEED, exit_on_error, print_te
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from excam.rubric.checks import Reading
-    from excam.rubric.manual import Rubric
+    from excam.rubric.checks import FileRatings
+    from excam.rubric.manual import ScoringRubric
     from excam.rubric.responses import Response
 
 app = typer.Typer(no_args_is_help=True, help="Rate responses by the cross-cultural scoring manual, people and models.")
@@ -181,7 +181,7 @@ def change(
         )
 
 
-def _all_opened(rubrics: Sequence[str] | None) -> list[Rubric]:
+def _all_opened(rubrics: Sequence[str] | None) -> list[ScoringRubric]:
     """Return several manuals. Raise InputInvalid."""
     from excam.rubric import changes
 
@@ -189,11 +189,11 @@ def _all_opened(rubrics: Sequence[str] | None) -> list[Rubric]:
 
 
 def _read(
-    read: Callable[[Sequence[Path], Sequence[Response], Sequence[Rubric]], Reading],
+    read: Callable[[Sequence[Path], Sequence[Response], Sequence[ScoringRubric]], FileRatings],
     files: Sequence[Path],
     responses: Path | None,
-    rubrics: Sequence[Rubric],
-) -> tuple[list[Response], Reading]:
+    rubrics: Sequence[ScoringRubric],
+) -> tuple[list[Response], FileRatings]:
     """Return the responses and the ratings of files and folders. Raise InputInvalid."""
     from excam.rubric import responses as reading
 

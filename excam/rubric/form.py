@@ -16,7 +16,7 @@ from excam.annotation.form import Form
 from excam.annotation.form_parts import ANY
 from excam.rubric import wording
 from excam.rubric.checks import WITNESSES
-from excam.rubric.manual import DIMENSIONS, FINDINGS, GIVEN, SCORES, Dimension, Rubric
+from excam.rubric.manual import DIMENSIONS, FINDINGS, GIVEN, SCORES, Dimension, ScoringRubric
 
 NAME, FLAG = "rubric", "flag_"
 ANCHORS, EXAMPLES, EXEMPLAR = "Anchors", "Quick examples", "Exemplar of a good response"  # sections that pauses link
@@ -41,7 +41,7 @@ LABELS = {
 }  # fmt: skip
 
 
-def made_of(rubric: Rubric) -> Form:
+def made_of(rubric: ScoringRubric) -> Form:
     """Return the form of a manual."""
     manual = rubric.manual
     weights = {name: float((manual.weights or {}).get(name, 1)) for name in DIMENSIONS}
@@ -98,7 +98,7 @@ def made_of(rubric: Rubric) -> Form:
     )
 
 
-def _instructions(rubric: Rubric) -> dict[str, dict[str, list[str]]]:
+def _instructions(rubric: ScoringRubric) -> dict[str, dict[str, list[str]]]:
     """Return the sections of the instructions, by title."""
     manual = rubric.manual
     shorts = {**{name: manual.dimensions[name].short for name in DIMENSIONS}, "overall": manual.overall.short}
@@ -132,7 +132,7 @@ def _instructions(rubric: Rubric) -> dict[str, dict[str, list[str]]]:
     }
 
 
-def _self_calibration(rubric: Rubric, weights: Mapping[str, float]) -> dict[str, Any]:
+def _self_calibration(rubric: ScoringRubric, weights: Mapping[str, float]) -> dict[str, Any]:
     """Return the pause that sends raters back to the anchors, the exemplars, and cases of their own."""
     questions = rubric.manual.self_calibration
     least, most = questions.review
@@ -140,7 +140,7 @@ def _self_calibration(rubric: Rubric, weights: Mapping[str, float]) -> dict[str,
     return {"say": questions.text, "every": questions.every, "read": [ANCHORS, EXAMPLES, EXEMPLAR], "review": review}
 
 
-def _overall_blocks(rubric: Rubric, weights: Mapping[str, float]) -> list[dict[str, Any]]:
+def _overall_blocks(rubric: ScoringRubric, weights: Mapping[str, float]) -> list[dict[str, Any]]:
     """Return the blocks of the last step: the mean of the four scores, Overall, and what explains a difference."""
     manual = rubric.manual
     mean = {
@@ -161,7 +161,7 @@ def _overall_blocks(rubric: Rubric, weights: Mapping[str, float]) -> list[dict[s
     ]
 
 
-def _last_blocks(rubric: Rubric) -> list[dict[str, Any]]:
+def _last_blocks(rubric: ScoringRubric) -> list[dict[str, Any]]:
     """Return the blocks of the last step: flags, confidence, notes."""
     return [
         _flags(rubric),
@@ -173,7 +173,7 @@ def _last_blocks(rubric: Rubric) -> list[dict[str, Any]]:
     ]
 
 
-def _text(rubric: Rubric, name: str, label: str, hint: str, *, optional: bool) -> dict[str, Any]:
+def _text(rubric: ScoringRubric, name: str, label: str, hint: str, *, optional: bool) -> dict[str, Any]:
     """Return a field for a text, which says how many sentences the manual asks for."""
     sentences = wording.lengths(rubric).get(name)
     if sentences:
@@ -190,7 +190,7 @@ def _finding(name: str) -> dict[str, Any]:
     return {"field": name, "kind": "choice", "label": label, "values": values}
 
 
-def _flags(rubric: Rubric) -> dict[str, Any]:
+def _flags(rubric: ScoringRubric) -> dict[str, Any]:
     """Return the flags that do not follow from a finding."""
     rest = {column(flag): flag.capitalize() for flag in rubric.manual.flags if flag not in WITNESSES}
     return {"field": "flags", "kind": "flags", "label": "Flags", "values": rest}
@@ -201,7 +201,7 @@ def column(flag: str) -> str:
     return f"{FLAG}{flag.replace('-', '_').replace(' ', '_')}"
 
 
-def _scored(name: Dimension, rubric: Rubric) -> Iterator[dict[str, Any]]:
+def _scored(name: Dimension, rubric: ScoringRubric) -> Iterator[dict[str, Any]]:
     anchored = rubric.manual.dimensions[name]
     flags = "Red flags: " + "; ".join(anchored.red_flags) + "."
     anchors = {str(score): words for score, words in anchored.anchors.items()}
@@ -225,7 +225,7 @@ def _written(value: Any) -> str:
     return ANY if value == GIVEN else BOOLEAN[value] if isinstance(value, bool) else value
 
 
-def _caps(rubric: Rubric) -> Iterator[dict[str, Any]]:
+def _caps(rubric: ScoringRubric) -> Iterator[dict[str, Any]]:
     for name, rule in rubric.manual.rules.items():
         then = {dimension: {"most": limit} for dimension, limit in rule.at_most.items()}
         then |= {dimension: {"most": max(rubric.manual.scale) - amount} for dimension, amount in rule.lower.items()}
@@ -234,7 +234,7 @@ def _caps(rubric: Rubric) -> Iterator[dict[str, Any]]:
             yield {"say": f"{limits.capitalize()} (rule {name}): {rule.text}", "when": _conditions(rule), "then": then}
 
 
-def _mentions(rubric: Rubric) -> Iterator[dict[str, Any]]:
+def _mentions(rubric: ScoringRubric) -> Iterator[dict[str, Any]]:
     for name, rule in rubric.manual.rules.items():
         for score, finding in rule.mention.items():
             say = (
@@ -243,7 +243,7 @@ def _mentions(rubric: Rubric) -> Iterator[dict[str, Any]]:
             yield {"say": say, "when": {finding: [ANY]}, "then": {f"rationale_{score}": {"names": finding}}}
 
 
-def _overall(rubric: Rubric, weights: dict[str, float]) -> Iterator[dict[str, Any]]:
+def _overall(rubric: ScoringRubric, weights: dict[str, float]) -> Iterator[dict[str, Any]]:
     """Yield the rules that tie Overall to the mean; where a response is off the topic, the cap comes last."""
     by = rubric.manual.overall.deviation
     off, capped = {"off_topic": ["yes"]}, rubric.manual.rules["off-topic-overall"].at_most["overall"]
@@ -262,12 +262,12 @@ def _overall(rubric: Rubric, weights: dict[str, float]) -> Iterator[dict[str, An
             yield {"say": no_reason, "when": where, "then": {"rationale_overall": {"needed": True}}}
 
 
-def edge_cases(rubric: Rubric) -> list[str]:
+def edge_cases(rubric: ScoringRubric) -> list[str]:
     """Return the rules that a rater can name as an edge case: all but caps on Overall, which need no reason."""
     return [name for name, rule in rubric.manual.rules.items() if set(rule.at_most) != {"overall"}]
 
 
-def _edge_cases(rubric: Rubric) -> Iterator[dict[str, Any]]:
+def _edge_cases(rubric: ScoringRubric) -> Iterator[dict[str, Any]]:
     for name in edge_cases(rubric):
         rule = rubric.manual.rules[name]
         then = {

@@ -70,7 +70,7 @@ class _OverallRule(_Part):
     deviation: int = Field(ge=0)
 
 
-class Rule(_Part):
+class ScoreRule(_Part):
     when: dict[str, list[str | bool]]
     needs: dict[str, list[str | bool]] = {}
     at_most: dict[str, int] = {}
@@ -137,7 +137,7 @@ class Manual(_Part):
     overall: _OverallRule
     weights: dict[Dimension, float] | None
     suggested_weights: dict[Dimension, float]
-    rules: dict[str, Rule]
+    rules: dict[str, ScoreRule]
     flags: list[str]
     aliases: dict[str, str]
     minutes: dict[str, int]
@@ -156,7 +156,7 @@ class Manual(_Part):
 
 
 @dataclass(frozen=True)
-class Rubric:
+class ScoringRubric:
     """A manual that was read and checked. `content` is the mapping of its file, from which `hash` is computed."""
 
     manual: Manual
@@ -196,7 +196,7 @@ class Rubric:
         return {name: int(weight * factor) for name, weight in weights.items()}
 
 
-def load(version: str = CURRENT) -> Rubric:
+def load(version: str = CURRENT) -> ScoringRubric:
     """Return a manual by the name of a version of this package, or by the path of its YAML file. Raise InputInvalid."""
     return parse(_yaml(text(version), version), version)
 
@@ -227,7 +227,7 @@ def _yaml(text: str, where: str) -> Any:
         raise InputInvalid(f"{where}: not readable as YAML: {in_a_line(problem)}; expected a manual") from None
 
 
-def parse(content: Any, where: str) -> Rubric:
+def parse(content: Any, where: str) -> ScoringRubric:
     """Return the manual of a file's content; messages call it `where`. Raise InputInvalid naming the first problem."""
     try:
         manual = Manual.model_validate(content)
@@ -237,7 +237,7 @@ def parse(content: Any, where: str) -> Rubric:
         raise InputInvalid(f"{where}: {place}: {first['msg'].lower()}; expected a manual as `manual-0.1`") from None
     if problem := next(_problems(manual), None):
         raise InputInvalid(f"{where}: {problem}")
-    return Rubric(manual, content)
+    return ScoringRubric(manual, content)
 
 
 def _problems(manual: Manual) -> Iterator[str]:
@@ -267,7 +267,7 @@ def _problems(manual: Manual) -> Iterator[str]:
         yield from _rule_problems(name, rule)
 
 
-def _rule_problems(name: str, rule: Rule) -> Iterator[str]:
+def _rule_problems(name: str, rule: ScoreRule) -> Iterator[str]:
     for part, conditions, names in (("when", rule.when, FINDINGS), ("needs", rule.needs, FACTS)):
         for key, values in conditions.items():
             allowed = names.get(key, ())

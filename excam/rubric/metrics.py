@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from excam.core.phrases import PhraseFinder
 from excam.inference import Flow
 from excam.rubric import asks, manual, responses
-from excam.rubric.manual import Rubric
+from excam.rubric.manual import ScoringRubric
 from excam.rubric.ratings import Rating, to_row
 from excam.scoring.metric import Asks, Metric, Outcome, Row
 from excam.scoring.spans import ErrorSpan
@@ -22,7 +22,7 @@ HIDDEN = ("rater", "role", "phase", "overall")  # of a rating, in the parts of a
 
 
 @cache
-def rubric() -> Rubric:
+def rubric() -> ScoringRubric:
     """Return the manual by which these metrics rate."""
     return manual.load()
 

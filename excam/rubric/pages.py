@@ -13,7 +13,7 @@ from excam.pages import markdown
 from excam.pages.markdown import escape, rounded, table
 from excam.rubric.manual import SCORES
 from excam.rubric.quality import Reliability
-from excam.rubric.study import Study, cautions, counted, how, interval, overview
+from excam.rubric.study import RubricStudy, cautions, counted, how, interval, overview
 
 RELIABILITY = tuple(field.name for field in fields(Reliability))
 DISAGREEMENTS = (
@@ -42,7 +42,7 @@ class QualityFiles:
     rules: Path
 
 
-def write(study: Study, files: QualityFiles) -> None:
+def write(study: RubricStudy, files: QualityFiles) -> None:
     """Write each table, and the page."""
     tables.write_lines(files.numbers, RELIABILITY, [asdict(reliability) for reliability in study.reliability])
     tables.write_lines(files.disagreements, DISAGREEMENTS, study.disagreements)
@@ -52,7 +52,7 @@ def write(study: Study, files: QualityFiles) -> None:
     write_text(files.page, page(study))
 
 
-def page(study: Study) -> str:
+def page(study: RubricStudy) -> str:
     """Return every table as Markdown, that of agreement first, and what the numbers cannot show."""
     head = ["phase", "raters", "score", "ICC(2,1)", "95 %", "over responses", "ICC(2,k)", "95 %", "k", "n"]
     head += ["partly rated", "alpha", "95 %", "target"]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from excam.core.exceptions import InputInvalid
 from excam.rubric import wording
-from excam.rubric.manual import SCALE, SCORES, Rubric, Timing
+from excam.rubric.manual import SCALE, SCORES, ScoringRubric, Timing
 from excam.rubric.ratings import Rating, by_rater, draft_of
 from excam.rubric.responses import CONDITIONS, Response
 from excam.rubric.rules import settle
@@ -67,7 +67,7 @@ class Reliability:
     target: str  # met, not met, undecided or undefined
 
 
-def reliability(ratings: Sequence[Rating], rubric: Rubric, seed: int) -> list[Reliability]:
+def reliability(ratings: Sequence[Rating], rubric: ScoringRubric, seed: int) -> list[Reliability]:
     """Return the agreement of all people, and of the evaluator with each other rater, by phase and score."""
     reliabilities = []
     for phase in sorted({rating.phase for rating in ratings}, reverse=True):
@@ -103,7 +103,7 @@ def table(ratings: Iterable[Rating], raters: Sequence[str], score: str) -> Table
     return np.array(cells, dtype=np.float64).reshape(len(items), len(raters))
 
 
-def _numbers(cells: Table, rubric: Rubric, seed: int) -> tuple[Any, ...]:
+def _numbers(cells: Table, rubric: ScoringRubric, seed: int) -> tuple[Any, ...]:
     """Return the fields of `Reliability` after phase, raters and score."""
     holes = np.isnan(cells).any(axis=1)
     whole = cells[~holes]
@@ -129,7 +129,7 @@ def _against(target: float, icc: Icc) -> str:
     return "met" if icc.low >= target else "not met" if icc.high < target else "undecided"
 
 
-def disagreements(ratings: Sequence[Rating], rubric: Rubric) -> list[dict[str, Any]]:
+def disagreements(ratings: Sequence[Rating], rubric: ScoringRubric) -> list[dict[str, Any]]:
     """Return each pair of people whose Overall of a response differs by what the manual wants reviewed."""
     by_item: dict[tuple[str, str], list[Rating]] = defaultdict(list)
     for rating in ratings:
@@ -241,7 +241,7 @@ def conditions(ratings: Sequence[Rating], responses: Sequence[Response], seed: i
 
 
 def rule_counts(
-    ratings: Iterable[Rating], responses: Sequence[Response], rubrics: Sequence[Rubric]
+    ratings: Iterable[Rating], responses: Sequence[Response], rubrics: Sequence[ScoringRubric]
 ) -> list[dict[str, Any]]:
     """Return for each rater how often each rule changed a score, could not be decided, and how many ratings changed.
 
@@ -273,7 +273,7 @@ def rule_counts(
     return lines
 
 
-def _unworded(rating: Rating, rubric: Rubric) -> Iterator[str]:
+def _unworded(rating: Rating, rubric: ScoringRubric) -> Iterator[str]:
     texts = {f"rationale_{name}": words for name, words in rating.rationales.items()}
     return wording.breaches(texts, rating.findings, rubric)  # a model's notes are those of its parser
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from excam.core.exceptions import InputInvalid
-from excam.rubric.manual import DIMENSIONS, GIVEN, SCALE, Rubric, Rule
+from excam.rubric.manual import DIMENSIONS, GIVEN, SCALE, ScoreRule, ScoringRubric
 from excam.rubric.responses import Response
 
 UNJUSTIFIED, TOO_FAR = "overall-without-sentence", "overall-too-far"  # what rule 4 corrects
@@ -81,7 +81,7 @@ class _Settled:
     undecidable: tuple[str, ...]
 
 
-def settle(draft: Draft, findings: Findings, response: Response, rubric: Rubric) -> _Settled:
+def settle(draft: Draft, findings: Findings, response: Response, rubric: ScoringRubric) -> _Settled:
     """Return the scores of a draft after the rules, in the order that this module states.
 
     The scores of a result, with its caps, are a draft that is not changed again.
@@ -118,7 +118,7 @@ def settle(draft: Draft, findings: Findings, response: Response, rubric: Rubric)
     return _Settled(scores, base, (*draft.caps, *new), words, undecidable)
 
 
-def wrong_caps(caps: Iterable[Cap], scores: Mapping[str, int], role: str, rubric: Rubric) -> Iterator[str]:
+def wrong_caps(caps: Iterable[Cap], scores: Mapping[str, int], role: str, rubric: ScoringRubric) -> Iterator[str]:
     """Yield a line for each change that the rules cannot have made. People record deductions only."""
     for cap in caps:
         rule = rubric.manual.rules.get(cap.rule)
@@ -138,7 +138,7 @@ def wrong_caps(caps: Iterable[Cap], scores: Mapping[str, int], role: str, rubric
             )
 
 
-def base_of(scores: Mapping[str, int], rubric: Rubric) -> int:
+def base_of(scores: Mapping[str, int], rubric: ScoringRubric) -> int:
     """Return the mean of the four scores, weighted if the study declares weights, rounded half up."""
     weights = rubric.whole_weights
     total = sum(weights.values())
@@ -146,8 +146,8 @@ def base_of(scores: Mapping[str, int], rubric: Rubric) -> int:
 
 
 def _applied(
-    rules: Mapping[str, Rule], findings: Findings, response: Response
-) -> tuple[dict[str, Rule], tuple[str, ...]]:
+    rules: Mapping[str, ScoreRule], findings: Findings, response: Response
+) -> tuple[dict[str, ScoreRule], tuple[str, ...]]:
     """Return the rules that apply, and the names of those that need an unknown fact."""
     applied, undecidable = {}, []
     for name, rule in rules.items():
@@ -163,12 +163,12 @@ def _applied(
     return applied, tuple(undecidable)
 
 
-def _concerns(rule: Rule, findings: Findings) -> bool:
+def _concerns(rule: ScoreRule, findings: Findings) -> bool:
     values = ((getattr(findings, name), wanted) for name, wanted in rule.when.items())
     return all(value.strip() if GIVEN in wanted else value in wanted for value, wanted in values)
 
 
-def _overall(draft: Draft, findings: Findings, base: int, rubric: Rubric) -> tuple[int, str]:
+def _overall(draft: Draft, findings: Findings, base: int, rubric: ScoringRubric) -> tuple[int, str]:
     """Return Overall by rule 4, and the name of what it corrects, if it does."""
     drafted, allowed = draft.overall, rubric.manual.overall.deviation
     if drafted is None or drafted == base:
@@ -180,13 +180,13 @@ def _overall(draft: Draft, findings: Findings, base: int, rubric: Rubric) -> tup
     return (base + allowed if drafted > base else base - allowed), TOO_FAR
 
 
-def is_edge_case(name: str, findings: Findings, rubric: Rubric) -> bool:
+def is_edge_case(name: str, findings: Findings, rubric: ScoringRubric) -> bool:
     """Return whether it names a rule whose findings are there."""
     rule = rubric.manual.rules.get(name)
     return rule is not None and _concerns(rule, findings)
 
 
-def _words(cap: Cap, rubric: Rubric) -> str:
+def _words(cap: Cap, rubric: ScoringRubric) -> str:
     manual = rubric.manual
     start = f"{cap.dimension}: found {cap.before}; expected"
     if cap.rule == UNJUSTIFIED:

@@ -8,8 +8,8 @@ from typing import Any
 
 from excam.pages.markdown import rounded
 from excam.rubric import quality
-from excam.rubric.checks import Reading
-from excam.rubric.manual import Rubric
+from excam.rubric.checks import FileRatings
+from excam.rubric.manual import ScoringRubric
 from excam.rubric.quality import FEW, Reliability
 from excam.rubric.ratings import Rating, by_rater
 from excam.rubric.responses import Response
@@ -17,10 +17,10 @@ from excam.scoring.joining import distinct, repeated_note
 
 
 @dataclass(frozen=True)
-class Study:
+class RubricStudy:
     """All numbers of the ratings of one study."""
 
-    rubrics: Sequence[Rubric]
+    rubrics: Sequence[ScoringRubric]
     ratings: Sequence[Rating]
     superseded: int
     repeated: int  # ratings of responses that repeat another under a new id, with the same ratings
@@ -32,12 +32,12 @@ class Study:
     rules: Sequence[Mapping[str, Any]]
 
     @property
-    def rubric(self) -> Rubric:
+    def rubric(self) -> ScoringRubric:
         """Return the rubric whose targets are used."""
         return self.rubrics[0]
 
 
-def study(reading: Reading, items: Sequence[Response], rubrics: Sequence[Rubric], seed: int) -> Study:
+def study(reading: FileRatings, items: Sequence[Response], rubrics: Sequence[ScoringRubric], seed: int) -> RubricStudy:
     """Return the numbers of ratings; raters that read nothing stand beside the others where agreement is shown.
 
     The targets and limits of quality control are those of the first rubric.
@@ -46,7 +46,7 @@ def study(reading: Reading, items: Sequence[Response], rubrics: Sequence[Rubric]
     ratings = _of_distinct(reading.ratings, items)
     people = [rating for rating in ratings if rating.role != "model"]
     compared = [*ratings, *(quality.trivial_raters(items, people) if people else ())]
-    return Study(
+    return RubricStudy(
         rubrics,
         ratings,
         len(reading.superseded),
@@ -86,7 +86,7 @@ def _number(count: int, name: str, several: str) -> str:
     return f"{count} {name if count == 1 else several}"
 
 
-def overview(rating_study: Study) -> str:
+def overview(rating_study: RubricStudy) -> str:
     """Return who rated how much, in one sentence."""
     people = {rating.rater for rating in rating_study.ratings if rating.role != "model"}
     models = {rating.rater for rating in rating_study.ratings if rating.role == "model"}
@@ -101,7 +101,7 @@ def overview(rating_study: Study) -> str:
     )
 
 
-def how(rating_study: Study) -> str:
+def how(rating_study: RubricStudy) -> str:
     """Return how agreement was computed, and what its marks mean."""
     return (
         f"ICC(2,1): two-way random effects, absolute agreement, of a single rater, over responses "
@@ -113,7 +113,7 @@ def how(rating_study: Study) -> str:
     )
 
 
-def cautions(rating_study: Study) -> list[str]:
+def cautions(rating_study: RubricStudy) -> list[str]:
     """Return, in words, which numbers say nothing, and whether scores follow the length of responses."""
     lines = list(_agreement_cautions(rating_study))
     for rater, ratings in by_rater(rating for rating in rating_study.ratings if rating.scores).items():
@@ -136,7 +136,7 @@ def cautions(rating_study: Study) -> list[str]:
     return lines
 
 
-def _agreement_cautions(rating_study: Study) -> Iterator[str]:
+def _agreement_cautions(rating_study: RubricStudy) -> Iterator[str]:
     """Yield which agreement of Overall says nothing; a model's has to exceed that of raters that read nothing."""
     main = [line for line in rating_study.reliability if (line.score, line.phase) == ("overall", "main")]
     trivial = [line for line in main if line.raters.endswith(quality.TRIVIAL)]

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from excam.annotation import wording
-from excam.rubric.manual import DIMENSIONS, Rubric
+from excam.rubric.manual import DIMENSIONS, ScoringRubric
 from excam.rubric.rules import Findings
 
 
-def breaches(texts: Mapping[str, str], findings: Findings, rubric: Rubric) -> Iterator[str]:
+def breaches(texts: Mapping[str, str], findings: Findings, rubric: ScoringRubric) -> Iterator[str]:
     """Yield a line for each text, of those that are there, that is not worded as the manual asks.
 
     `texts` are `rationale_*` and `notes`.
@@ -28,7 +28,7 @@ def breaches(texts: Mapping[str, str], findings: Findings, rubric: Rubric) -> It
                 yield f"rationale_{score}: does not name {claim[:40]!r}; expected 3 of its words in a row (rule {name})"
 
 
-def lengths(rubric: Rubric) -> dict[str, list[int]]:
+def lengths(rubric: ScoringRubric) -> dict[str, list[int]]:
     """Return the least and the most sentences of each text of a rating; empty if the manual states none."""
     names = {"rationale": [f"rationale_{name}" for name in DIMENSIONS], "overall": ["rationale_overall"]}
     sentences = rubric.manual.sentences

@@ -80,7 +80,7 @@ def prompt(agent, case, variant):
 
 
 def verdict_of(judge, variant="full", mode="text", case=None):
-    return run(asks.flow, [asks.Task(case or asks.case(ROWS[0]), variant, mode)], judge)[0]
+    return run(asks.flow, [asks.Unit(case or asks.case(ROWS[0]), variant, mode)], judge)[0]
 
 
 # --- our own data
@@ -487,7 +487,7 @@ def test_a_verdict_that_was_edited_is_refused(tmp_path):
         changed = frame.with_columns(pl.lit(value).alias(name) for name, value in changes.items())
         tables.write_frame(tmp_path / "j.parquet", changed)
         assert words in line_of(InputInvalid, judgements.read, tmp_path / "j.parquet", {row.id: row for row in ROWS})
-    assert counts.failures([asks.Judged(None, failure=reason) for reason in "bab"]) == "a 1, b 2"
+    assert counts.failures([asks.Grades(None, failure=reason) for reason in "bab"]) == "a 1, b 2"
 
 
 # --- as a metric of `excam score`

@@ -11,9 +11,9 @@ from mini_cult_eval import ITEMS, ROWS
 
 from excam.acre import errors, judgements, metrics, misaligned, numbers, pages, sentence_metrics, study, translations
 from excam.acre import printed as acre_printed
-from excam.acre.asks import Judged
+from excam.acre.asks import Grades
 from excam.acre.sentence_metrics import texts
-from excam.acre.study import Study
+from excam.acre.study import AcreStudy
 from excam.acre.translations import Label, Translated
 from excam.config import Model
 from excam.core import tables
@@ -199,8 +199,8 @@ def test_composition_and_systems_by_hand():
     lines = {line["system"]: line for line in numbers.composition(HAND)}
     assert (lines["a"]["n"], lines["a"]["correct"], lines["a"]["omission"]) == (3, 2, 1)
     assert (lines["b"]["omission"], lines["b"]["over-interpretation"], lines["b"]["literalization"]) == (1, 0, 1)
-    verdicts = {row.id: Judged("A", True, fidelity=4, clarity=5, quality=0.9, acre=0.9) for row in HAND}
-    verdicts |= {"1/a/0": Judged("A", False, acre=0.0), "2/a/0": Judged("A", True, failure="nuance: no-json")}
+    verdicts = {row.id: Grades("A", True, fidelity=4, clarity=5, quality=0.9, acre=0.9) for row in HAND}
+    verdicts |= {"1/a/0": Grades("A", False, acre=0.0), "2/a/0": Grades("A", True, failure="nuance: no-json")}
     (a, *_) = numbers.systems(HAND, {"m": verdicts})
     assert (a["system"], a["n"], a["failures"]) == ("a", 3, 1)
     assert a["validity"] == pytest.approx(100 * 2 / 3)
@@ -211,13 +211,13 @@ def test_composition_and_systems_by_hand():
 def test_systems_are_compared_on_common_items():
     scores = {"1/a/0": 0.9, "1/b/0": 0.0, "2/a/0": 0.8, "2/b/0": None, "3/a/0": 0.0, "3/b/0": 0.6}
     rows = [row for row in HAND if row.id in scores]
-    verdicts = {row: Judged("A", acre=score, failure="x" if score is None else None) for row, score in scores.items()}
+    verdicts = {row: Grades("A", acre=score, failure="x" if score is None else None) for row, score in scores.items()}
     (comparison,) = numbers.compare_systems(rows, verdicts)
     assert (comparison["a"], comparison["b"], comparison["n"]) == ("a", "b", 2)
     assert comparison["difference"] == pytest.approx(0.15)
     assert comparison["p"] == comparison["p_holm"] == 1.0
     many = [labelled_translation(str(item), system, True) for item in range(40) for system in "abc"]
-    verdicts = {row.id: Judged("A", acre=0.9 if row.system == "a" else 0.5) for row in many}
+    verdicts = {row.id: Grades("A", acre=0.9 if row.system == "a" else 0.5) for row in many}
     tests = {(line["a"], line["b"]): line for line in numbers.compare_systems(many, verdicts)}
     assert tests["a", "b"]["p_holm"] < 0.001
     assert tests["b", "c"]["p_holm"] == 1.0
@@ -255,7 +255,7 @@ def small_study():
     verdicts = dict(zip(ids, judgements.by_equivalents(FEW), strict=True))
     made_up = {row: replace(verdict, acre=verdict.acre and 0.9, quality=0.9) for row, verdict in verdicts.items()}
     judged = {("equivalent", "full"): verdicts, ("m", "full"): made_up, ("m", "no-gate"): verdicts}
-    return Study(FEW, judged, scores)
+    return AcreStudy(FEW, judged, scores)
 
 
 def test_sentence_metrics_are_means_of_a_system_s_translations():

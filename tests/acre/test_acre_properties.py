@@ -119,7 +119,7 @@ ACRE = st.none() | st.sampled_from((0.0, 0.4, 0.5, 1.0))
 @given(st.lists(ACRE, min_size=len(FEW), max_size=len(FEW)), st.randoms())
 def test_systems_are_compared_alike_in_any_order_and_by_any_name(scores, chance):
     verdicts = {
-        row.id: asks.Judged(
+        row.id: asks.Grades(
             "A", valid=score is not None and score > 0, acre=score, failure="x" if score is None else None
         )
         for row, score in zip(FEW, scores, strict=True)

@@ -21,7 +21,7 @@ from text_tables import table
 from excam import load
 from excam.calmqa import asks, claims, numbers, rows_page, source, stages, surface
 from excam.calmqa.claims import Claim, ClaimWithPassages
-from excam.calmqa.source import Answer
+from excam.calmqa.source import Reply
 from excam.core import provenance, tables
 from excam.core.exceptions import InputInvalid
 from excam.inference import Choice, Choose, Completion, Sampling, encoder, fake, transcript
@@ -485,7 +485,7 @@ def test_translations_replace_answers_that_are_not_in_english(tmp_path):
 
 def test_a_judge_that_failed_leaves_no_score_and_a_refusal_is_zero():
     finishes = {"sky/en": "stop", "bread/en": "refused"}
-    answers = [Answer(f"s/{name}", "s", name, "Some text.", finish) for name, finish in finishes.items()]
+    answers = [Reply(f"s/{name}", "s", name, "Some text.", finish) for name, finish in finishes.items()]
     surfaces, _ = stages.surface_rows(QUESTIONS, answers, "cld2", 20, 4)
     answer_claims = [Claim("s/sky/en#1", "s/sky/en", 1, "Some text.")]
     verdicts = [{"claim": "s/sky/en#1", "answer": "s/sky/en", "verdict": "failed", "failure": "two-answers"}]

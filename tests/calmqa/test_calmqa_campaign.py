@@ -18,7 +18,7 @@ from excam.calmqa import campaign, ratings, seeds, source
 from excam.core import tables
 from excam.core.exceptions import InputInvalid
 
-THIRD = [source.Answer(f"third/{name}", "third", name, f"An answer\r\nto {name}.", "stop") for name in QUESTIONS]
+THIRD = [source.Reply(f"third/{name}", "third", name, f"An answer\r\nto {name}.", "stop") for name in QUESTIONS]
 THREE = ("careful", "careless", "third")
 
 
@@ -26,7 +26,7 @@ def in_files(folder):
     """Write the questions and the answers as tables; return their paths."""
     paths = folder / "questions.parquet", folder / "answers.parquet"
     tables.write_frame(paths[0], source.to_frame(list(QUESTIONS.values()), source.Question))
-    tables.write_frame(paths[1], source.to_frame([*SHEETS, *THIRD], source.Answer))
+    tables.write_frame(paths[1], source.to_frame([*SHEETS, *THIRD], source.Reply))
     return paths
 
 

@@ -10,7 +10,7 @@ from json_lines import write_rows
 from one_line_errors import line_of
 
 from excam.calmqa import numbers, pages, printed, ratings, source
-from excam.calmqa.numbers import Judged
+from excam.calmqa.numbers import AnswerFindings
 from excam.core import tables
 from excam.core.exceptions import InputInvalid
 from excam.pages import claims
@@ -22,7 +22,7 @@ PAPER = ROOT / "excam/calmqa/paper"
 
 def judged(claims=4, supported=2, surface=1, relevance=0.5, **more):
     fields = {"answer": "s/q/en", "subject": "s", "group": "q", "language": "en", "type": "specific"} | more
-    return Judged(surface=surface, claims=claims, supported=supported, relevance=relevance, **fields)
+    return AnswerFindings(surface=surface, claims=claims, supported=supported, relevance=relevance, **fields)
 
 
 @pytest.mark.parametrize(
@@ -312,7 +312,7 @@ def test_ratings_that_do_not_vary(tmp_path):
 
 
 def rated(kind, *grades, model="m"):
-    return [ratings.Rating(grade, model, kind, "en", f"{kind} {n}", "none", "none") for n, grade in enumerate(grades)]
+    return [ratings.Grading(grade, model, kind, "en", f"{kind} {n}", "none", "none") for n, grade in enumerate(grades)]
 
 
 def test_the_odds_of_neutral_and_specific_questions_by_hand():

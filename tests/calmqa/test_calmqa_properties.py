@@ -116,7 +116,7 @@ def test_repeats_grow_with_a_text(text, tokens):
 @st.composite
 def judged(draw):
     count = draw(st.integers(0, 5))
-    return numbers.Judged(
+    return numbers.AnswerFindings(
         answer=f"{draw(st.integers(0, 10**6))}",
         subject=draw(st.sampled_from("xy")),
         group=draw(st.sampled_from("gh")),

@@ -203,7 +203,7 @@ def test_every_printed_number_is_on_the_page_that_reads_it(pages_with_printed_nu
 
 
 def test_a_claim_has_ours_with_the_difference_or_a_reason(systems):
-    model = answers.System("m", "choose", systems[0].rows)
+    model = answers.ModelRun("m", "choose", systems[0].rows)
     stated = claims.stated(printed("claims"))
     known = paper.data(BUILT.scenarios, 240, [model], {"m": "open-weight"}, 1)
     at = {line["id"]: line for line in claims.beside(stated, paper.answers(known, stated))}
@@ -269,8 +269,8 @@ def test_the_order_of_instances_changes_no_page(systems):
 
 
 def test_averages_are_of_models_by_category_beside_the_printed_ones(systems):
-    a, b = (answers.System(f"m{at}", mode, system.rows) for at, (mode, system) in enumerate(zip(("text", "choose"), systems, strict=True)))  # fmt: skip
-    thinking = answers.System("m0", "thinking", b.rows)
+    a, b = (answers.ModelRun(f"m{at}", mode, system.rows) for at, (mode, system) in enumerate(zip(("text", "choose"), systems, strict=True)))  # fmt: skip
+    thinking = answers.ModelRun("m0", "thinking", b.rows)
     averaged = categories.averages([a, b, thinking], {"m0": "standard", "m1": "standard"}, 1)
     members = {average.category: [system.name for system in average.systems] for average in averaged}
     plain, thinker = ["m0, text", "m1, choose"], ["m0, thinking"]
