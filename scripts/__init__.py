@@ -20,7 +20,7 @@ from excam.core.provenance import NO_LOCKS, quiet_libraries, refuse_damaged, say
 from excam.core.step_programs import StepProgram, step
 from excam.core.steps import read_steps
 
-__all__ = ["ROOT", "Step", "load", "run", "step"]
+__all__ = ["ROOT", "StepProgram", "load", "run", "step"]
 
 ROOT = Path(__file__).parents[1]
 # what a full, read-only or broken disk says; any other OSError is a bug and shows its traceback

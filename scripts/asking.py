@@ -90,12 +90,12 @@ def asker_of(
     from excam.inference.journal import Journal
     from excam.scoring.asking import Asker
     from excam.scoring.models import open_entry
-    from excam.scoring.opened_model import Entry
+    from excam.scoring.opened_model import ModelEntry
 
     model = model_of(options)
     prepare_process(model, job, options.weights_path, options.adapter_path)
     journal, sampling = Journal(options.journal_path), backend_factory.sampling_for(model, options.seed)
-    entry = Entry(name, model, options.weights_path, options.adapter_path)
+    entry = ModelEntry(name, model, options.weights_path, options.adapter_path)
     probe = first and (lambda opened: (first(opened), sampling))
     return Asker(open_entry(entry, probe, journal), sampling, journal)
 

@@ -1,9 +1,9 @@
 """What the steps of the workflow declare: their versions, and the rules that most of them are run by.
 
-A step is a function under `@step(version=N)`, which also names the fields of its `StepRule`, as literals. A step that wants
-of a machine what no field says has its rule in `rules/`. What several steps share stands once, in a dictionary above
-them: `inputs=STUDY`, `inputs={**STUDY, "more": ...}`, `**PAGE`. They are read without an import, so that planning loads
-no library for them.
+A step is a function under `@step(version=N)`, which also names the fields of its `StepRule`, as literals. A step that
+wants of a machine what no field says has its rule in `rules/`. What several steps share stands once, in a dictionary
+above them: `inputs=STUDY`, `inputs={**STUDY, "more": ...}`, `**PAGE`. They are read without an import, so that planning
+loads no library for them.
 """
 
 from __future__ import annotations

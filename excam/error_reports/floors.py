@@ -46,7 +46,7 @@ class _Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SentenceShares:
     """A sentence of a passage, and the shares of a text and of a question that stand in it, both 0 to 1."""
 
     passage: int
@@ -87,7 +87,7 @@ def question_where_answer_stands(question: str, text: str, passages: Sequence[st
 
 def places_of(
     question: str, text: str, passages: Sequence[str], language: str = ""
-) -> tuple[Place | None, Place | None]:
+) -> tuple[SentenceShares | None, SentenceShares | None]:
     """Return where a text stands, and where elsewhere most of its question does; None for what stands nowhere."""
     places = [(at, piece) for at, passage in enumerate(passages) for piece in pieces(passage, language)]
     in_sentences = [shared for passage in passages for shared in asked_parts(question, passage, language)]
@@ -108,8 +108,8 @@ def places_of(
     others = (at for at, share in enumerate(shares) if share[0] < most or not most)
     elsewhere = max(others, key=lambda at: shares[at][1], default=None)
     return (
-        Place(*places[here], *shares[here]) if most else None,
-        None if elsewhere is None else Place(*places[elsewhere], *shares[elsewhere]),
+        SentenceShares(*places[here], *shares[here]) if most else None,
+        None if elsewhere is None else SentenceShares(*places[elsewhere], *shares[elsewhere]),
     )
 
 

@@ -16,7 +16,7 @@ from excam.error_reports.judges import grounded
 from excam.error_reports.judges.base import by_comparison
 from excam.error_reports.qualification import Qualified, qualified
 from excam.error_reports.readers import lift
-from excam.error_reports.readers.base import Reader
+from excam.error_reports.readers.base import TextReader
 from excam.error_reports.readers.words import LANGUAGES, MEASURED
 from excam.error_reports.records import WEIGHTS, Report, Sample, Verdict, unlabelled
 from excam.inference import Flow
@@ -53,7 +53,7 @@ class ErrorReports(Metric):
         self._judge, self._details = PROMPTED, ""
         self._way: Any = ways.load(PROMPTED)
         self._settings: grounded.Way | None = None  # of a judge by evidence
-        self._reader: Reader | None = None  # of the judge grounded
+        self._reader: TextReader | None = None  # of the judge grounded
         self._index: Index | None = None
 
     @property
@@ -194,7 +194,7 @@ def _judge_for(setup: Setup, best: Qualified | None) -> str:
     return wanted or (TUNED if tuned else PROMPTED)
 
 
-def _reader(setup: Setup, best: Qualified | None) -> Reader:
+def _reader(setup: Setup, best: Qualified | None) -> TextReader:
     """Return the reader for a model. Raises InputInvalid without passages, ModelInvalid if another was qualified."""
     reader = readers.of(readers.facts_of(setup.model) if setup.model else None, is_qualified=best is not None)
     if not setup.evidence:

@@ -89,7 +89,7 @@ def rows_of(paths: Sequence[Path], language: str, seed: int) -> Iterator[Reading
             question=known.question if known else line.instruction,
             text=known.text if known else line.output,
             right=line.label == "right",
-            unread=standing.because if isinstance(standing, words.Reading) else "",
+            unread=standing.because if isinstance(standing, words.Support) else "",
             by_words=known.right if known else 0.5,
             overlap=floors.question_where_answer_stands(*where),
         )

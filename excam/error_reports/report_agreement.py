@@ -28,7 +28,7 @@ OUTER = regex.compile(r"(?V1)^[\s\p{P}--[%‰&#@*§\p{Pd}]]+|[\s\p{P}--[%‰&#@*
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class GoldRow:
     """A gold row and the result of the judge; `report` and `score` are None if the answer could not be parsed."""
 
     base: str

@@ -49,7 +49,7 @@ _VALUE = re.compile(r"\W*(?:yes|no|(?:option )?[A-H])\W*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class StatedAnswer:
     """What a model says the answer is, "" if it says that it is not stated; the passages it cites, from 1."""
 
     answer: str
@@ -77,24 +77,24 @@ def agree_messages(question: str, expected: str, text: str) -> tuple[Message, ..
     return (Message("user", AGREE.format(data=DATA, fence=FENCE, **fields)),)
 
 
-def read_stated(text: str, passages: int) -> Stated:
+def read_stated(text: str, passages: int) -> StatedAnswer:
     """Return what an answer states: its first line with words, without its citations and a label before it."""
     lines = (_LEAD.sub("", line.strip()) for line in text.splitlines())
     line = next((part for part in lines if not _FENCE.fullmatch(part)), "")
     numbers = [int(number) for cited in _CITED.findall(line) for number in re.findall(r"\d+", cited)]
     cites = tuple(dict.fromkeys(number for number in numbers if 1 <= number <= passages))
     answer = " ".join(_CITED.sub("", line).split()).strip(" \"'“”*`").removesuffix(" .")
-    return Stated("", cites) if not answer or _UNKNOWN.fullmatch(answer) else Stated(answer, cites)
+    return StatedAnswer("", cites) if not answer or _UNKNOWN.fullmatch(answer) else StatedAnswer(answer, cites)
 
 
-def ask_stated(question: str, passages: Sequence[str], answers: str | None = None) -> Flow[Stated]:
+def ask_stated(question: str, passages: Sequence[str], answers: str | None = None) -> Flow[StatedAnswer]:
     """Ask for the expected answer by the passages.
 
     Words of the answer may be those of `answers`, by default the question, and otherwise must stand in the passages.
     """
     thinking, said, failure = yield from ask_for_words(state_messages(question, passages))
     if failure:
-        return Stated("", failure=failure, thinking=thinking)
+        return StatedAnswer("", failure=failure, thinking=thinking)
     stated = replace(read_stated(said, len(passages)), thinking=thinking)
     if not is_held(stated.answer, question if answers is None else answers, passages):
         return replace(stated, answer="", invented=stated.answer)
@@ -113,7 +113,7 @@ def is_held(answer: str, question: str, passages: Sequence[str]) -> bool:
     return 2 * len(not_held(answer, (question, *passages))) <= len(content(answer))
 
 
-def cited_places(stated: Stated, passages: Sequence[str], language: str) -> list[int]:
+def cited_places(stated: StatedAnswer, passages: Sequence[str], language: str) -> list[int]:
     """Return the places of the passages that a statement follows from: those it cites, if they hold it.
 
     Small models often state what one passage says and cite another: then it is the one that holds most of it.
@@ -126,7 +126,7 @@ def cited_places(stated: Stated, passages: Sequence[str], language: str) -> list
     return holding or [shares.index(max(shares))]
 
 
-def others_about(question: str, stated: Stated, cited: Sequence[int], passages: Sequence[str]) -> list[int]:
+def others_about(question: str, stated: StatedAnswer, cited: Sequence[int], passages: Sequence[str]) -> list[int]:
     """Return which passages are about all that the question and the passages of a statement share, but not among those.
 
     They may answer the question too, and otherwise. A near miss is none: it does not name the people that is meant.

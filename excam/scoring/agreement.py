@@ -18,7 +18,7 @@ COMBINE: tuple[Combine, ...] = get_args(Combine)
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class PairAgreement:
     """Agreement of the judgements of one pair. `scores` are in the order asked, None for a failure."""
 
     judgements: int  # number of readable ones
@@ -36,12 +36,12 @@ class Agreement:
 
 def agreement(
     reports: Sequence[Report | None], scores: Sequence[float | None], failures: Sequence[str | None]
-) -> Agreement:
+) -> PairAgreement:
     """Return the agreement of judgements, given in one order; report and score are None for a failure."""
     read = [report for report in reports if report is not None]
     with_errors = sum(bool(report.errors) for report in read)
     numbers = [score for score in scores if score is not None]
-    return Agreement(
+    return PairAgreement(
         judgements=len(read),
         found=with_errors,
         against=min(with_errors, len(read) - with_errors),
@@ -51,15 +51,15 @@ def agreement(
     )
 
 
-def agreement_from_dict(row: Mapping[str, Any]) -> Agreement:
+def agreement_from_dict(row: Mapping[str, Any]) -> PairAgreement:
     """Return the agreement in a dictionary that `dataclasses.asdict` made, after a trip through JSON.
 
     Raises TypeError or KeyError for anything else.
     """
-    return Agreement(**{**row, **{name: tuple(row[name]) for name in ("scores", "failures")}})
+    return PairAgreement(**{**row, **{name: tuple(row[name]) for name in ("scores", "failures")}})
 
 
-def agreement_is_sound(stored_agreement: Agreement) -> bool:
+def agreement_is_sound(stored_agreement: PairAgreement) -> bool:
     """Return whether every field has its type; files are edited by hand."""
     counts = (stored_agreement.judgements, stored_agreement.found, stored_agreement.against)
     numbers = [number for number in (stored_agreement.spread, *stored_agreement.scores) if number is not None]

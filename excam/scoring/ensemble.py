@@ -31,7 +31,7 @@ from excam.scoring.warnings import LINES, NOT_FOUND, UNQUALIFIED
 
 
 @dataclass(frozen=True, slots=True)
-class Repetition:
+class RepeatSettings:
     """How often each model judges a row, and how judgements are combined. One greedy judgement is the default."""
 
     repeat: int = 1
@@ -39,7 +39,7 @@ class Repetition:
     combine: Combine = "mean"
     band: tuple[float, float] = BAND
 
-    def checked(self) -> Repetition:
+    def checked(self) -> RepeatSettings:
         """Validate and return unchanged. Raises InputInvalid for invalid or contradictory settings."""
         if self.combine not in COMBINE:
             raise InputInvalid(f"combine: found {self.combine}; expected {', '.join(COMBINE)}")
@@ -72,7 +72,7 @@ class _RowList:
 class Ensemble:
     """Several judges used as one, for any metric."""
 
-    def __init__(self, judges: Sequence[Scorer], repetition: Repetition) -> None:
+    def __init__(self, judges: Sequence[Scorer], repetition: RepeatSettings) -> None:
         self._judges, self._how = judges, (how := repetition.checked())
         seeds = range(how.repeat) if how.temperature else ()
         sampled = [judge.sampled(how.temperature, seed) for judge in judges for seed in seeds]

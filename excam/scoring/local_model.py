@@ -21,7 +21,7 @@ from excam.inference.cache_keys import canonical_json
 from excam.inference.vllm_environment import python_with_vllm
 from excam.scoring import adapters, manifests
 from excam.scoring.manifests import AdapterManifest, BaseManifest, BaseSettings
-from excam.scoring.opened_model import Entry, OpenedModel
+from excam.scoring.opened_model import ModelEntry, OpenedModel
 
 ENGINES = ("transformers", "vllm")
 DTYPES = ("float32", "bfloat16", "float16")
@@ -64,7 +64,7 @@ def open_adapter(
     return replace(opened, described=_adapter_part(manifest), names=names, tuned=manifest, folder=folder)
 
 
-def open_entry(at: Entry) -> OpenedModel:
+def open_entry(at: ModelEntry) -> OpenedModel:
     """Open a model of the configuration, whose engine jobs share; its signature is that of its weights."""
     assert at.weights, "the rules name the weights of each model of this machine"
     base = manifests.read(at.weights, BaseManifest, "a fetched model")

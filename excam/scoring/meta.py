@@ -14,8 +14,8 @@ from typing import Any
 from excam.core.exceptions import InputInvalid
 from excam.scoring import meta_numbers, worth
 from excam.scoring.meta_baselines import CONSTANT
-from excam.scoring.meta_numbers import Agreement, Scale, Systems
-from excam.scoring.meta_rows import Column, Gold, Labels, aligned, shortest
+from excam.scoring.meta_numbers import MetricAgreement, Scale, Systems
+from excam.scoring.meta_rows import Column, Gold, LabelledRows, aligned, shortest
 from excam.scoring.metric import Direction
 from excam.stats.permutation import holm
 from excam.stats.permutation_correlation import CorrelationPermutation, correlation_permutation
@@ -57,7 +57,7 @@ class Joined:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class MetaResult:
     """What `excam meta` found."""
 
     labelled: int
@@ -66,7 +66,7 @@ class Result:
     without_text: int  # common rows without the rated text; if there are any, so are no baselines of texts
     common: int  # rows that all metrics scored
     joined: tuple[Joined, ...]
-    agreements: tuple[Agreement, ...]
+    agreements: tuple[MetricAgreement, ...]
     tests: tuple[Test, ...]
     systems: tuple[Systems, ...] = ()  # empty if rows do not name their systems
 
@@ -84,7 +84,7 @@ class Result:
             yield from ({"kind": kind, **asdict(value)} for value in values)
 
 
-def evaluate(labels: Labels, columns: Sequence[Column], seed: int = 0, within: Sequence[str] = ()) -> Result:
+def evaluate(labels: LabelledRows, columns: Sequence[Column], seed: int = 0, within: Sequence[str] = ()) -> MetaResult:
     """Return how the metrics go with the labels, also of pairs `within` each of these facets, which all rows have.
 
     Raises InputInvalid for the same metric twice, labels that are all equal, a metric without a labelled row, and two
@@ -111,7 +111,7 @@ def evaluate(labels: Labels, columns: Sequence[Column], seed: int = 0, within: S
     _refuse_disjoint(gold, columns)
     common = {row.id for row in gold if all(column.scores.get(row.id) is not None for column in columns)}
     scale = min(row.label for row in gold), max(row.label for row in gold)
-    agreements: list[Agreement] = []
+    agreements: list[MetricAgreement] = []
     for group, rows in _groups(gold).items():
         for facet in ("", *within) if not group else ("",):
             for column in columns:
@@ -120,7 +120,7 @@ def evaluate(labels: Labels, columns: Sequence[Column], seed: int = 0, within: S
     without_text = sum(row.text is None for row in gold if row.id in common)
     counts = len(gold), labels.without_label, labels.repeated, without_text, len(common)
     whole = {numbers.metric: numbers for numbers in reversed(agreements) if not numbers.group and not numbers.within}
-    return Result(
+    return MetaResult(
         *counts,
         tuple(_with_worth(*each, whole[each[0].metric], gold) for each in zip(joined, columns, strict=True)),
         tuple(agreements),
@@ -131,7 +131,7 @@ def evaluate(labels: Labels, columns: Sequence[Column], seed: int = 0, within: S
 
 def _on_own_and_common(
     column: Column, rows: Sequence[Gold], common: set[str], scale: Scale, seed: int, within: str
-) -> list[Agreement]:
+) -> list[MetricAgreement]:
     """Return a metric's numbers on its own rows and on those that all scored; computed once if these are equal."""
     numbers = meta_numbers.agreement(column, rows, scale, seed, within)
     shared = [row for row in rows if row.id in common]
@@ -194,7 +194,7 @@ def _joined(column: Column, gold: Sequence[Gold]) -> Joined:
     )
 
 
-def _with_worth(joined: Joined, column: Column, numbers: Agreement, gold: Sequence[Gold]) -> Joined:
+def _with_worth(joined: Joined, column: Column, numbers: MetricAgreement, gold: Sequence[Gold]) -> Joined:
     """Return the counts of a metric with what its numbers say that it is worth as a judge."""
     rows = [row for row in gold if column.scores.get(row.id) is not None]
     if joined.baseline or not rows:

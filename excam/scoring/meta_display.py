@@ -9,9 +9,9 @@ from rich.console import Console
 from excam.core.escapes import visible
 from excam.scoring import display
 from excam.scoring.joining import repeated_note
-from excam.scoring.meta import DRAWS, Joined, Result, Test
+from excam.scoring.meta import DRAWS, Joined, MetaResult, Test
 from excam.scoring.meta_baselines import FEWEST, SYSTEM, WORDS
-from excam.scoring.meta_numbers import Agreement, Systems
+from excam.scoring.meta_numbers import MetricAgreement, Systems
 from excam.stats.binary_gold import Estimate
 from excam.stats.permutation import floor_note
 
@@ -21,7 +21,7 @@ SYSTEM_HEAD = ("metric", "rows", "systems", "items", "accuracy", "soft accuracy"
 TEST_HEAD = ("a", "b", "n", "clusters", "a - b", "p", "p (Holm)")
 
 
-def show(result: Result, text: str, item: str | None, *, has_surface: bool) -> None:
+def show(result: MetaResult, text: str, item: str | None, *, has_surface: bool) -> None:
     """Print everything on stdout; `text` and `item` are the columns of the rated texts and of items.
 
     Args:
@@ -71,7 +71,7 @@ def _rows(metric: Joined) -> None:
         print(f"{name}: no ICC with rows off the labels' scale: {visible(metric.without_icc)}")
 
 
-def _agreements(out: Console, agreements: Sequence[Agreement], item: str | None) -> None:
+def _agreements(out: Console, agreements: Sequence[MetricAgreement], item: str | None) -> None:
     """Print a table of all rows, of pairs within each facet, and of each group."""
     for group, within in dict.fromkeys((agreement.group, agreement.within) for agreement in agreements):
         lines = [agreement for agreement in agreements if (agreement.group, agreement.within) == (group, within)]
@@ -88,13 +88,13 @@ def _agreements(out: Console, agreements: Sequence[Agreement], item: str | None)
         print(f"tie-calibrated: mean over items. ordered: share {what} and different labels ordered alike, ties half.")
 
 
-def _once(agreements: Sequence[Agreement]) -> list[Agreement]:
+def _once(agreements: Sequence[MetricAgreement]) -> list[MetricAgreement]:
     """Return a metric's numbers on its own rows, and on the common ones where these are others."""
     sizes = {agreement.metric: agreement.n for agreement in agreements if agreement.on == "own"}
     return [agreement for agreement in agreements if agreement.on == "own" or agreement.n != sizes[agreement.metric]]
 
 
-def _cells(agreement: Agreement, item: str | None) -> tuple[str, ...]:
+def _cells(agreement: MetricAgreement, item: str | None) -> tuple[str, ...]:
     tie = "-" if agreement.tie_calibrated is None else f"{agreement.tie_calibrated:.3f}"
     numbers = (estimate_cell(agreement.kendall), tie, estimate_cell(agreement.auc), estimate_cell(agreement.icc))
     pairs = (f"{agreement.pairs}", estimate_cell(agreement.ordered)) if item else ()
@@ -144,7 +144,7 @@ def _system_cells(metric: Systems) -> tuple[str, ...]:
     )
 
 
-def _tests(out: Console, result: Result, item: str | None) -> None:
+def _tests(out: Console, result: MetaResult, item: str | None) -> None:
     if result.tests:
         column = "column Kendall's tau-b, over all pairs of the rows that both scored"
         print(f"\nTests of differences in the {column}: paired permutations, p (Holm) adjusted for their number.")

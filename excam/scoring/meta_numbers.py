@@ -27,7 +27,7 @@ UNDEFINED = Estimate(None, None, None)
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class MetricAgreement:
     """How one metric goes with the labels on `n` rows; None where a number is undefined.
 
     `tie_calibrated` is 0 to 1, over all pairs, or the mean over items if rows have them; `auc` needs labels of two
@@ -61,7 +61,7 @@ class Systems:
     level: SystemLevel
 
 
-def agreement(column: Column, rows: Sequence[Gold], scale: Scale, seed: int, within: str = "") -> Agreement:
+def agreement(column: Column, rows: Sequence[Gold], scale: Scale, seed: int, within: str = "") -> MetricAgreement:
     """Return how a metric goes with the labels of these rows; its failures are counted and in no number.
 
     Args:
@@ -84,7 +84,7 @@ def agreement(column: Column, rows: Sequence[Gold], scale: Scale, seed: int, wit
         kendall, auc = _with_two_labels(labels, scores, clusters, seed)
     has_items = any(row.item for row in scored)
     pairs, ordered = ordered_pairs(labels, scores, items, clusters, seed) if has_items else (0, UNDEFINED)
-    return Agreement(
+    return MetricAgreement(
         metric=column.name,
         group="",
         within=within,

@@ -55,7 +55,7 @@ class Gold:
 
 
 @dataclass(frozen=True, slots=True)
-class Labels:
+class LabelledRows:
     """The labelled rows of a file, and how many others there are: without a label, or repeated."""
 
     rows: list[Gold]
@@ -117,7 +117,7 @@ def shortest(number: float) -> str:
     return repr(float(number)).removesuffix(".0")
 
 
-def read_gold(path: Path, columns: GoldColumns) -> Labels:
+def read_gold(path: Path, columns: GoldColumns) -> LabelledRows:
     """Read labelled rows: `id`, a number as the label, and the named columns. Rows without a label are counted.
 
     A scored file has them among its columns. An id that comes again for another system is that of both together. Of
@@ -170,7 +170,7 @@ def read_gold(path: Path, columns: GoldColumns) -> Labels:
     if note := respelled(names):
         say(f"{path}: {note}")
     gold = _means(path, labelled.values())
-    return Labels(as_penalties(gold, path, label) if label == ERROR else gold, without, spaced, scored=scored)
+    return LabelledRows(as_penalties(gold, path, label) if label == ERROR else gold, without, spaced, scored=scored)
 
 
 def _gold(
@@ -243,7 +243,7 @@ def with_own_ids(results: Sequence[Result]) -> list[Result]:
     return [replace(result, id=id_of_system(result.id, result.system)) for result in results]
 
 
-def convention(labels: Labels, label: str) -> str:
+def convention(labels: LabelledRows, label: str) -> str:
     """Return which labels there are in a column, and which of them are better: more, but in the column `error`."""
     if label == ERROR:
         what = "in the column error more is worse: each label is taken as a penalty"
@@ -252,7 +252,7 @@ def convention(labels: Labels, label: str) -> str:
     return f"{labels.line}; {what}"
 
 
-def errors(labels: Labels, path: Path, label: str) -> dict[str, bool]:
+def errors(labels: LabelledRows, path: Path, label: str) -> dict[str, bool]:
     """Return by id whether a row has an error, see `convention`: 0 of 1 and 0 in a column not called `error`.
 
     Raises InputInvalid as `as_penalties`.
@@ -404,7 +404,7 @@ def completed(gold: Sequence[Gold], columns: Sequence[Column], *, is_clustered: 
     return [replace(row, cluster=row.text or row.id) for row in made] if is_one else made
 
 
-def without_repeated(labels: Labels, columns: Sequence[Column]) -> tuple[Labels, list[Column]]:
+def without_repeated(labels: LabelledRows, columns: Sequence[Column]) -> tuple[LabelledRows, list[Column]]:
     """Return the labelled rows and scores without those that repeat another row, its label and scores, under a new id.
 
     Rows without a text stay, see `joining.distinct`.

@@ -12,7 +12,7 @@ from excam.core.provenance import say
 from excam.inference import hub_models
 from excam.inference.journal import Journal
 from excam.scoring import adapters, local_model, served_model
-from excam.scoring.opened_model import Entry, OpenedModel, Probe
+from excam.scoring.opened_model import ModelEntry, OpenedModel, Probe
 from excam.scoring.options import Serving, option_name
 
 EXAMPLE = "NAME@http://host/v1"
@@ -121,6 +121,6 @@ def open_model(
     return replace(local_model.open_adapter(address.text, base, serving.backend, dtype), label=address.label)
 
 
-def open_entry(at: Entry, probe: Probe | None = None, journal: Journal | None = None) -> OpenedModel:
+def open_entry(at: ModelEntry, probe: Probe | None = None, journal: Journal | None = None) -> OpenedModel:
     """Open an entry of `models:`, which has the settings that `open_model` takes. Raises ModelInvalid alike."""
     return served_model.opened(at, probe, journal) if at.model.server else local_model.open_entry(at)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ModelEntry:
     """An entry of `models:` by its name, with the manifests of its weights and of its adapter, if they are here."""
 
     name: str

@@ -13,7 +13,7 @@ from excam.inference import Generate, Sampling
 from excam.knowledge.index import Index, open_index
 from excam.scoring import calibration, metric
 from excam.scoring.defaults import BAND
-from excam.scoring.ensemble import Ensemble, Repetition
+from excam.scoring.ensemble import Ensemble, RepeatSettings
 from excam.scoring.metric import Metric, Row, Setup
 from excam.scoring.models import Address, open_model, parse
 from excam.scoring.opened_model import OpenedModel
@@ -57,7 +57,7 @@ def checked(options: Options) -> Metric:
     for problem in _option_problems(options, wanted):
         raise InputInvalid(problem)
     options.serving.checked()
-    Repetition(options.repeat, options.temperature, options.combine or "mean").checked()
+    RepeatSettings(options.repeat, options.temperature, options.combine or "mean").checked()
     calibration.checked_band(options.band or BAND)
     return wanted
 
@@ -109,7 +109,7 @@ def open_scorer(options: Options) -> Scorer | Ensemble:
         models = [_model(wanted, options, index, address, base) for address, base in zip(addresses, bases, strict=True)]
     judges = [_judge(wanted, options, model, index) for model in models]
     if len(judges) > 1 or options.repeat > 1:
-        how = Repetition(options.repeat, options.temperature, options.combine or "mean", options.band or BAND)
+        how = RepeatSettings(options.repeat, options.temperature, options.combine or "mean", options.band or BAND)
         return Ensemble(judges, how)
     return judges[0].sampled(options.temperature, 0) if options.temperature else judges[0]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from excam.pages.row_browser import escape, folded_table
 from excam.scoring.metric import Description
-from excam.scoring.report_numbers import Interval, Kind, Line, counts, failure, kinds, outcome, verdict, words
+from excam.scoring.report_numbers import Interval, KindCount, Line, counts, failure, kinds, outcome, verdict, words
 from excam.scoring.results import Result
 from excam.stats.few_clusters import FEWEST
 
@@ -44,7 +44,7 @@ def number_list(items: Iterable[tuple[str, str, str]], *, has_intervals: bool) -
 def charts(rows: Sequence[Result], about: Description) -> str:
     """Return the charts; those that would be empty are left out."""
     errors = [error for row in rows for error in row.errors]
-    bands = [Kind(name, number) for name, number in counts(rows, about)]
+    bands = [KindCount(name, number) for name, number in counts(rows, about)]
     charted = [
         ("Outcome", "outcome", kinds(map(outcome, rows)), "rows"),
         ("Severities", "severity", kinds(error.severity for error in errors), "errors"),
@@ -66,7 +66,7 @@ def charts(rows: Sequence[Result], about: Description) -> str:
     return f'<details class="folded" open><summary>Charts</summary>\n{place}</details>\n'
 
 
-def chart(title: str, filter_name: str, counted: Sequence[Kind], unit: str, shown: int) -> str:
+def chart(title: str, filter_name: str, counted: Sequence[KindCount], unit: str, shown: int) -> str:
     """Return a chart whose bars set a filter of the page; "" without kinds.
 
     Args:
@@ -86,7 +86,7 @@ def chart(title: str, filter_name: str, counted: Sequence[Kind], unit: str, show
     return f'<section class="chart" aria-label="{title}">\n{inside}</section>\n'
 
 
-def _bar(kind: Kind, share: float, filter_name: str) -> str:
+def _bar(kind: KindCount, share: float, filter_name: str) -> str:
     value = html.escape(json.dumps(kind.name))  # JSON: an attribute holds no half of a character
     return (
         f'<button type="button" class="bar" aria-pressed="false" data-filter="{filter_name}" data-value="{value}">'

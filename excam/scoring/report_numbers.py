@@ -150,16 +150,16 @@ def _band(score: float) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class KindCount:
     """One kind of thing that rows have, e.g. an error type, and how often it occurs."""
 
     name: str
     times: int
 
 
-def kinds(names: Iterable[str]) -> list[Kind]:
+def kinds(names: Iterable[str]) -> list[KindCount]:
     """Return every kind among what the rows have, the most frequent first."""
-    return [Kind(*item) for item in sorted(Counter(names).items(), key=lambda item: (-item[1], item[0]))]
+    return [KindCount(*item) for item in sorted(Counter(names).items(), key=lambda item: (-item[1], item[0]))]
 
 
 def outcomes(about: Description, *, unknown: bool) -> tuple[str, ...]:

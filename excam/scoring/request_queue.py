@@ -40,7 +40,7 @@ class Refused(Exception):  # never leaves the server
         self.wait = wait
 
 
-class Failed(Exception):  # never leaves the server
+class ServerFailed(Exception):  # never leaves the server
     """Raised for accepted rows that could not be judged because of the server."""
 
 
@@ -150,7 +150,7 @@ class RequestQueue:
                 continue
             if problem:
                 job.done.set_exception(
-                    problem if isinstance(problem, ExcamError) else Failed(_error_type_and_place(problem))
+                    problem if isinstance(problem, ExcamError) else ServerFailed(_error_type_and_place(problem))
                 )
             else:
                 job.done.set_result(job_results)

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, Literal, get_args
 
 from excam.core.exceptions import InputInvalid
-from excam.scoring.agreement import Agreement, agreement_from_dict, agreement_is_sound
+from excam.scoring.agreement import PairAgreement, agreement_from_dict, agreement_is_sound
 from excam.scoring.metric import LABELS, Description, Direction, Row
 from excam.scoring.spans import SEVERITIES, ErrorSpan, Report
 
@@ -43,7 +43,7 @@ class Result:
     certainty: float | None = None  # p(R), the sequence confidence
     probability: float | None = None  # of an error; None without a calibration
     verdict: Verdict | None = None  # None on a failure, and where nothing says whether there is an error
-    agreement: Agreement | None = None  # of several judgements of one row; None for a single one
+    agreement: PairAgreement | None = None  # of several judgements of one row; None for a single one
     warnings: tuple[str, ...] = ()  # codes from a closed list (`excam.scoring.warnings.LINES`)
     recovered: tuple[str, ...] = ()
     thinking: str = ""

@@ -27,7 +27,7 @@ from excam.inference.backends import _openai_connection, openai
 from excam.inference.backends.openai import Refusal, is_same_reason
 from excam.inference.cache_keys import cache_key
 from excam.inference.journal import InMemory, Journal
-from excam.scoring.opened_model import Entry, OpenedModel, Probe
+from excam.scoring.opened_model import ModelEntry, OpenedModel, Probe
 from excam.scoring.options import Serving
 
 KEY = "EXCAM_ENDPOINT_KEY"
@@ -169,7 +169,7 @@ class ServedBackend(LazyBackend):
         return opened
 
 
-def opened(at: Entry, probe: Probe | None, journal: Journal | None) -> OpenedModel:
+def opened(at: ModelEntry, probe: Probe | None, journal: Journal | None) -> OpenedModel:
     """Open a model behind a server. Its version is unknown: the signature says so, and what the server does not take.
 
     A server that ignores a schema or log-probabilities in silence counts as having them: its answers are parsed like
@@ -196,7 +196,7 @@ def opened(at: Entry, probe: Probe | None, journal: Journal | None) -> OpenedMod
     )
 
 
-def entry_of(name: str, endpoint: str, serving: Serving | None = None) -> Entry:
+def entry_of(name: str, endpoint: str, serving: Serving | None = None) -> ModelEntry:
     """Return an entry of `models:` for the model or adapter that a server calls `name`.
 
     Raises InputInvalid with --offline, ModelInvalid for an invalid address. The server's key, if it needs one, is in
@@ -211,7 +211,7 @@ def entry_of(name: str, endpoint: str, serving: Serving | None = None) -> Entry:
         server = without(Server(endpoint=endpoint, name=name, key_env=key_env, **options.settings), *options.omit)
     except ValidationError:
         raise ModelInvalid(f"{name}: the server has no address; expected one like http://127.0.0.1:8000/v1") from None
-    return Entry(name, Model(gpus=0, backend="openai", server=server, licence="the server's"))
+    return ModelEntry(name, Model(gpus=0, backend="openai", server=server, licence="the server's"))
 
 
 def _expected_instead(reason: str, name: str, endpoint: str) -> str:
@@ -339,7 +339,7 @@ Attempt = Callable[..., None]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Feature:
     """A part of a request that a server may refuse, by its name in `without`."""
 
     name: str
@@ -347,18 +347,18 @@ class Part:
     words: str = ""  # a pattern of what names it in a refusal, by default its name
 
 
-LIMIT = Part("limit", "the limit of an answer is sent as max_completion_tokens", "max_tokens|max_completion_tokens")
-SAMPLING = [Part(name, f"the server takes no {name}; its own is used") for name in ("seed", "temperature", "top_p")]
-LOGPROBS = Part("logprobs", "the server gives no log-probabilities; p(R) is missing, and a clean report scores 0")
-SCHEMA = Part(
+LIMIT = Feature("limit", "the limit of an answer is sent as max_completion_tokens", "max_tokens|max_completion_tokens")
+SAMPLING = [Feature(name, f"the server takes no {name}; its own is used") for name in ("seed", "temperature", "top_p")]
+LOGPROBS = Feature("logprobs", "the server gives no log-probabilities; p(R) is missing, and a clean report scores 0")
+SCHEMA = Feature(
     "schema",
     "the server takes no JSON Schema; answers are plain text",
     "response_format|json_schema|schema|structured|guided|grammar",
 )
-SYSTEM = Part("system", "the server takes no system messages; they begin the user's first one")
+SYSTEM = Feature("system", "the server takes no system messages; they begin the user's first one")
 
 
-def negotiate(server: Server, request: Generate, sampling: Sampling, attempt: Attempt) -> tuple[Server, list[Part]]:
+def negotiate(server: Server, request: Generate, sampling: Sampling, attempt: Attempt) -> tuple[Server, list[Feature]]:
     """Return the settings with which a server answers a request, and each part that is left out.
 
     A part that the refusal names is left out if the next refusal is another one. If none helps, the request is sent
@@ -376,7 +376,7 @@ def negotiate(server: Server, request: Generate, sampling: Sampling, attempt: At
     parts += [SCHEMA] if request.schema and server.structure else []
     asks_system = server.system and any(message.role == "system" for message in request.messages)
     parts += [SYSTEM] if asks_system else []
-    left_out: list[Part] = []
+    left_out: list[Feature] = []
     whole = server
     first = refusal = _refusal(server, attempt)
     for limit in _lower_limits(first or "", sampling.max_tokens):
@@ -400,7 +400,7 @@ def negotiate(server: Server, request: Generate, sampling: Sampling, attempt: At
     return server, [part for part in parts if part in left_out]
 
 
-def _barest(server: Server, parts: Sequence[Part], attempt: Attempt, words: str) -> tuple[Server, list[Part]]:
+def _barest(server: Server, parts: Sequence[Feature], attempt: Attempt, words: str) -> tuple[Server, list[Feature]]:
     """Return the settings without as few parts as possible, found by trying them all, and those parts."""
     left_out = [part for part in parts if part is not LIMIT]
     if _refusal(_without(server, left_out), attempt) is not None:
@@ -424,7 +424,7 @@ def _lower_limits(refusal: str, limit: int) -> list[int]:
     return sorted((number for number in numbers if 0 < number < limit), reverse=True)[:2]
 
 
-def _without(server: Server, parts: Iterable[Part]) -> Server:
+def _without(server: Server, parts: Iterable[Feature]) -> Server:
     return without(server, *(part.name for part in parts))
 
 

@@ -34,7 +34,7 @@ from excam.core.release import VERSION
 from excam.scoring import given_rows, summary
 from excam.scoring.defaults import TIMEOUT
 from excam.scoring.metric import Metric, Row
-from excam.scoring.request_queue import Failed, Job, Refused, RequestQueue
+from excam.scoring.request_queue import Job, Refused, RequestQueue, ServerFailed
 from excam.scoring.results import Result
 
 LOG = logging.getLogger(__name__)
@@ -103,7 +103,7 @@ async def score(
         raise HTTPException(422, str(problem)) from None
     except Refused as problem:
         raise HTTPException(503, str(problem), {"Retry-After": str(problem.wait)}) from None
-    except (Failed, ExcamError) as problem:  # e.g. a full disk
+    except (ServerFailed, ExcamError) as problem:  # e.g. a full disk
         LOG.error("judging failed: %s", problem)
         raise HTTPException(500, "the server failed; its log says where; send it again, or tell who runs it") from None
     LOG.info("%d rows in %.1f s", len(rows), time.monotonic() - began)

@@ -195,13 +195,13 @@ LEANING = {"to yes": (2.0, 2.0), "to no": (-2.0, -2.0), "apart": (-2.0, 2.0)}
 )
 def test_a_program_decides_closed_values_and_two_likelihoods_the_rest(text, leaning, margin):
     task, answer = Task("Which?", text, ("China is the lunar",), language="English"), model("", *LEANING[leaning])
-    comparison, asked = drive(BY_MODEL._compared(task, stated.Stated("lunar new year"), ()), answer)
+    comparison, asked = drive(BY_MODEL._compared(task, stated.StatedAnswer("lunar new year"), ()), answer)
     assert comparison.margin == pytest.approx(margin)
     assert len(asked) == (0 if margin == chat.CLOSED else 2)
     sentence = replace(task, is_sentence=True)
-    assert (drive(BY_MODEL._compared(sentence, stated.Stated("lunar new year"), ()), answer)[0].margin is None) == (
-        leaning == "apart" or (leaning == "to no" and margin > 0)
-    )
+    assert (
+        drive(BY_MODEL._compared(sentence, stated.StatedAnswer("lunar new year"), ()), answer)[0].margin is None
+    ) == (leaning == "apart" or (leaning == "to no" and margin > 0))
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def test_what_holds_an_answer_is_the_passage_with_its_words() -> None:
 
 @pytest.mark.parametrize(("cites", "places"), [((), [1]), ((1,), [1]), ((2,), [1]), ((1, 2), [1])])
 def test_a_statement_follows_from_a_passage_that_holds_it(cites: tuple[int, ...], places: list[int]) -> None:
-    assert stated.cited_places(stated.Stated("basketball", cites), ["Food in Peru: soup.", GREEK], "") == places
+    assert stated.cited_places(stated.StatedAnswer("basketball", cites), ["Food in Peru: soup.", GREEK], "") == places
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from excam.error_reports.evaluation import cells, leave_one_out, report_quality,
 from excam.error_reports.evaluation.cells import System
 from excam.error_reports.judges import prompted_report, report
 from excam.error_reports.records import CulturalError, Report, Unreadable
-from excam.error_reports.report_agreement import Match, Row
+from excam.error_reports.report_agreement import GoldRow, Match
 from excam.inference import answer_text, json_answers
 
 
@@ -159,9 +159,9 @@ def test_the_harmonic_mean_by_hand():
     assert report_agreement.f1(sums).tolist() == pytest.approx([1, 2 / 3, 1 / 2, 0, 0, math.nan], nan_ok=True)
 
 
-def row(pair: str, gold: int, predicted: int | None, **changes) -> Row:
+def row(pair: str, gold: int, predicted: int | None, **changes) -> GoldRow:
     errors = Report((error("x", 0, 1),) * predicted) if predicted is not None else None
-    made = Row(pair, pair, "blend", "hard", "", "", (error("x", 0, 1),) * gold, "", -5 * gold, errors,
+    made = GoldRow(pair, pair, "blend", "hard", "", "", (error("x", 0, 1),) * gold, "", -5 * gold, errors,
                None if predicted is None else -5.0 * predicted, None if predicted is not None else "no-json")  # fmt: skip
     return replace(made, **changes)
 
@@ -176,7 +176,7 @@ def test_counts_of_listed_errors():
 def test_types_and_severities_that_agree():
     """Of four matched errors three have the severity, two the type; equally frequent types by name."""
 
-    def judged(name: str, gold: tuple[str, str], predicted: tuple[str, str]) -> Row:
+    def judged(name: str, gold: tuple[str, str], predicted: tuple[str, str]) -> GoldRow:
         gold_error, other = (error("x", 0, 1, weight=weight, kind=kind) for weight, kind in (gold, predicted))
         return replace(row(name, 1, 1), gold=(gold_error,), report=Report((other,)))
 
@@ -201,7 +201,7 @@ def test_types_and_severities_that_agree():
     assert ([entry["gold"] for entry in kind["common"]], kind["not_listed"]) == ([f"{at:02d}" for at in range(20)], 3)
 
 
-def explained(pair: str, explanation: str | None, instruction: str = "") -> Row:
+def explained(pair: str, explanation: str | None, instruction: str = "") -> GoldRow:
     """A row whose wrong word is "cola" and whose right answer is "tea"; None: nothing is found."""
     gold = (error("cola", 0, 4),)
     predicted = Report() if explanation is None else Report(gold, explanation)

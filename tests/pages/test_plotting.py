@@ -246,5 +246,5 @@ def test_shapes_that_do_not_fit_are_refused(values, options):
 def test_matplotlib_is_loaded_only_when_needed():
     code = "import sys, excam.pages.plotting; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-    code = "import sys, excam.pages.plotting as p; p.heat_map([[p.Cell(1)]], p.Labels('x'), p.Labels('y'), p.Scale('z')); sys.exit('matplotlib.pyplot' in sys.modules)"
+    code = "import sys, excam.pages.plotting as p; p.heat_map([[p.Tile(1)]], p.Axis('x'), p.Axis('y'), p.Scale('z')); sys.exit('matplotlib.pyplot' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

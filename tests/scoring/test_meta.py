@@ -140,7 +140,7 @@ def test_icc_only_on_one_scale(tmp_path):
     close = Column("close", {row.id: min(5.0, row.label + (row.label > 3)) for row in gold}, "close|1")
     other = Column("other", {row.id: row.label * 20 for row in gold}, "other|1")
     columns = [close, other, *meta_baselines.baselines(gold, {"(last)": lambda row: len(row.text) % 3})]
-    result = meta.evaluate(meta_rows.Labels(gold, 0), columns)
+    result = meta.evaluate(meta_rows.LabelledRows(gold, 0), columns)
     agreements = {agreement.metric: agreement for agreement in result.agreements if agreement.on == "own"}
     ratings = [(row.label, close.scores[row.id]) for row in gold]
     said = {counts.metric: counts.without_icc for counts in result.joined}
@@ -161,7 +161,7 @@ def test_the_scale_of_an_icc_is_judged_by_the_rows_of_the_number():
     lower = Column("lower", scores, "lower|1", "lower")
     off = Column("off", scores | {"7": 0.9}, "off|1")
     fails = Column("fails", scores | {"7": None}, "fails|1")
-    result = meta.evaluate(meta_rows.Labels(gold, 0), [lower, off, fails])
+    result = meta.evaluate(meta_rows.LabelledRows(gold, 0), [lower, off, fails])
     agreements = {(agreement.metric, agreement.on): agreement for agreement in result.agreements}
     assert agreements["lower", "own"].icc.value == 1
     assert (agreements["off", "own"].icc.value, agreements["off", "common"].icc.value) == (None, 1)
@@ -545,5 +545,5 @@ def test_what_labelled_rows_say_of_themselves_holds():
 
 
 def test_a_label_of_0_in_a_column_of_another_name_is_an_error(tmp_path):
-    labels = meta_rows.Labels([Gold(name, value, name, (), "", None) for name, value in (("a", 1), ("b", 0))], 0)
+    labels = meta_rows.LabelledRows([Gold(name, value, name, (), "", None) for name, value in (("a", 1), ("b", 0))], 0)
     assert meta_rows.errors(labels, tmp_path / "l.csv", "right") == {"a": False, "b": True}

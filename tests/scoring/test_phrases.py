@@ -260,7 +260,7 @@ def test_a_result_that_marks_words_nowhere_is_warned_about():
 def test_of_several_judgements_only_the_one_shown_warns_of_its_words():
     scorer = Scorer(Quoting(), None)
     somewhere, nowhere = scorer.score(ROWS[:2])
-    both = ensemble.Ensemble([scorer], ensemble.Repetition())
+    both = ensemble.Ensemble([scorer], ensemble.RepeatSettings())
     for shown, other in ((somewhere, nowhere), (nowhere, somewhere)):
         combined = both._combined([shown, other])
         assert combined.report == shown.report

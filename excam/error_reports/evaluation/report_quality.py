@@ -20,7 +20,7 @@ from excam.core.exceptions import InputInvalid
 from excam.error_reports import report_agreement
 from excam.error_reports.record_files import report_from_json
 from excam.error_reports.records import SEVERITIES, CulturalError
-from excam.error_reports.report_agreement import Row
+from excam.error_reports.report_agreement import GoldRow
 from excam.stats import bootstrap
 
 COMMON_TYPES = 20  # pairs of a gold and a predicted type that are listed; the others are counted
@@ -41,7 +41,7 @@ def evaluate(judgements: pl.DataFrame, samples: pl.DataFrame, seed: int) -> dict
     return numbers
 
 
-def join(judgements: pl.DataFrame, samples: pl.DataFrame) -> list[Row]:
+def join(judgements: pl.DataFrame, samples: pl.DataFrame) -> list[GoldRow]:
     """Return every judged row with its gold row, in the order of the judgements.
 
     Raises InputInvalid as `evaluate` does.
@@ -49,13 +49,13 @@ def join(judgements: pl.DataFrame, samples: pl.DataFrame) -> list[Row]:
     return [_joined_row(judged, gold) for judged, gold in tables.with_gold(judgements, samples, NEEDED)]
 
 
-def _joined_row(judged: dict[str, Any], gold: dict[str, Any]) -> Row:
+def _joined_row(judged: dict[str, Any], gold: dict[str, Any]) -> GoldRow:
     if (judged["failure"] is None) != (judged["report"] is not None):
         raise InputInvalid(
             f"{judged['id']}: failure {judged['failure']!r} and report {judged['report']!r}; expected one of them; "
             "only judges that write reports have any to evaluate"
         )
-    return Row(
+    return GoldRow(
         **{name: judged[name] for name in ("base", "group", "dataset", "origin", "score", "failure")},
         instruction=gold["instruction"],
         answer=gold["answer"],
@@ -66,7 +66,7 @@ def _joined_row(judged: dict[str, Any], gold: dict[str, Any]) -> Row:
     )
 
 
-def _numbers(rows: Sequence[Row], seed: int) -> dict[str, Any]:
+def _numbers(rows: Sequence[GoldRow], seed: int) -> dict[str, Any]:
     read = [row for row in rows if row.report is not None]
     failures = Counter(row.failure for row in rows if row.failure)
     assert len(rows) == len(read) + failures.total()
@@ -105,7 +105,7 @@ def _count_errors(listed: Sequence[Sequence[CulturalError]]) -> dict[str, int]:
 
 
 def _measure(
-    hits: Sequence[float], rows: Sequence[Row], seed: int, of: Sequence[float] | None = None
+    hits: Sequence[float], rows: Sequence[GoldRow], seed: int, of: Sequence[float] | None = None
 ) -> dict[str, Any]:
     """Return the share sum(hits) / sum(of), one value of each per row, with its interval and denominator; without
     `of`, that of rows.
@@ -114,11 +114,11 @@ def _measure(
     return bootstrap.share(hits, [row.group for row in rows], seed, below) | {"n": sum(below)}
 
 
-def _share(hits: Sequence[tuple[Row, bool]], seed: int) -> dict[str, Any]:
+def _share(hits: Sequence[tuple[GoldRow, bool]], seed: int) -> dict[str, Any]:
     return _measure([hit for _, hit in hits], [row for row, _ in hits], seed)
 
 
-def _spans(rows: Sequence[Row], seed: int) -> dict[str, Any]:
+def _spans(rows: Sequence[GoldRow], seed: int) -> dict[str, Any]:
     """Return micro-averaged precision, recall and F1 over rows, exact and with partial credit; the `n` of F1 counts
     both sides.
     """
@@ -138,7 +138,7 @@ def _spans(rows: Sequence[Row], seed: int) -> dict[str, Any]:
     return numbers
 
 
-def _agreement(read: Sequence[Row], seed: int) -> dict[str, Any]:
+def _agreement(read: Sequence[GoldRow], seed: int) -> dict[str, Any]:
     """Return how often found errors are where the gold ones are, and agree in severity and type, over parsed rows."""
     pairs = [
         [(row.gold[m.gold], row.predicted[m.predicted]) for m in report_agreement.matches(row.gold, row.predicted)]
@@ -171,7 +171,7 @@ def _majority_share(names: Sequence[str]) -> float | None:
     return max(Counter(names).values()) / len(names) if names else None
 
 
-def _differences(rows: Sequence[Row], seed: int, difference: Callable[[Row], float]) -> dict[str, Any]:
+def _differences(rows: Sequence[GoldRow], seed: int, difference: Callable[[GoldRow], float]) -> dict[str, Any]:
     """Return predicted minus gold: mean, mean absolute value, share of zeros; a failure has no value."""
     numbers = {}
     for name, part in (("all", rows), ("erroneous", [row for row in rows if row.gold])):
@@ -186,7 +186,7 @@ def _differences(rows: Sequence[Row], seed: int, difference: Callable[[Row], flo
     return numbers
 
 
-def _explanations(rows: Sequence[Row], seed: int) -> dict[str, Any]:
+def _explanations(rows: Sequence[GoldRow], seed: int) -> dict[str, Any]:
     """Return whether explanations hold the right answer, over rows with a hard error (ExCAM §5).
 
     `held` is the paper's number, of the detected errors; `outside` takes no place inside the wrong words for it. The
@@ -219,5 +219,5 @@ def _explanations(rows: Sequence[Row], seed: int) -> dict[str, Any]:
     return numbers
 
 
-def _explained(row: Row, text: str) -> report_agreement.Explanation:
+def _explained(row: GoldRow, text: str) -> report_agreement.Explanation:
     return report_agreement.explanation(text, row.answer, [error.span for error in row.gold], row.instruction)

@@ -28,7 +28,7 @@ from excam.error_reports.judges.base import (
     failed,
     if_decisive,
 )
-from excam.error_reports.readers.base import UNRELATED, Reader, Reading, Task
+from excam.error_reports.readers.base import UNRELATED, Support, Task, TextReader
 from excam.error_reports.readers.chat import NOT_SURE, SHARE_OF_SENTENCE, Chat
 from excam.error_reports.records import CulturalError, Sample, Verdict
 from excam.error_reports.stated import NOT_STATED
@@ -92,7 +92,7 @@ Search = Callable[[str, str], Sequence["Passage"]]  # from a question and the te
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class TextClaim:
     """What may state something: a short answer as a whole, or of a longer text a sentence or what a question holds."""
 
     place: Range
@@ -104,7 +104,7 @@ class Claim:
 class _Dossier:
     """A claim with its evidence and what is read, or with why nothing is."""
 
-    claim: Claim
+    claim: TextClaim
     task: Task = Task("", "", ())  # noqa: RUF009  # it is frozen
     passages: tuple[Passage, ...] = ()  # those of the task
     because: str = ""
@@ -112,11 +112,11 @@ class _Dossier:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedClaim:
     """A claim with its reading, and what follows from it."""
 
-    claim: Claim
-    reading: Reading
+    claim: TextClaim
+    reading: Support
     cited: tuple[Passage, ...] = ()  # that decide
     probability: float | None = None  # that it agrees; None: not known
     because: str = ""  # why it is not known
@@ -136,7 +136,7 @@ class Judged:
         return f"{self.error.capitalize()} ({', '.join(self.evidence)})."
 
 
-def judge(sample: Sample, search: Search, way: Way | None = None, reader: Reader | None = None) -> Flow[Verdict]:
+def judge(sample: Sample, search: Search, way: Way | None = None, reader: TextReader | None = None) -> Flow[Verdict]:
     """Judge a text by what a reader finds about each of its claims, a longer text sentence by sentence.
 
     `search` finds the evidence. `reader` is by default a model that writes. Fails with "not-known" if nothing decides
@@ -158,14 +158,14 @@ def language_of(sample: Sample) -> str:
     return code_of(sample.language) or likely_language(f"{sample.instruction} {sample.output}")
 
 
-def _judged(sample: Sample, claim: Claim, search: Search, way: Way, reader: Reader) -> Flow[Judged | None]:
+def _judged(sample: Sample, claim: TextClaim, search: Search, way: Way, reader: TextReader) -> Flow[JudgedClaim | None]:
     """Judge one claim, stage by stage; None for a question that states nothing."""
     dossier = evidence_on(sample, claim, search)
     reading = yield from read(dossier, reader)
     return decided(sample, dossier, reading, way, reader)
 
 
-def claims_of(sample: Sample) -> list[Claim]:
+def claims_of(sample: Sample) -> list[TextClaim]:
     """Return what a text may state: a short answer as a whole, else a claim for each sentence.
 
     A short answer is one to a question, or no sentence of its own. It is taken without greetings before it and closings
@@ -177,7 +177,7 @@ def claims_of(sample: Sample) -> list[Claim]:
     count, instruction = len(words(text)), sample.instruction
     if (count < LONG or len(places) < 2) and (count <= SHORT or _is_asked(instruction, language)):
         start, end = _between(text, places, stating, language)
-        return [Claim((start, end), text[start:end], "answer")]
+        return [TextClaim((start, end), text[start:end], "answer")]
     asked = (asks(text[slice(*place)], language) for place in places)
     parts = [(part, asks) for part, asks in zip(stating, asked, strict=True) if part]
     return _sentences(text, parts, likely_language(text) if language == "root" else language)
@@ -210,12 +210,12 @@ def _between(text: str, places: Sequence[Range], stating: Sequence[Range | None]
     return (start, end) if any(map(str.isalnum, text[start:end])) else (0, len(text))
 
 
-def _sentences(text: str, stretches: Sequence[tuple[Range, bool]], language: str) -> list[Claim]:
+def _sentences(text: str, stretches: Sequence[tuple[Range, bool]], language: str) -> list[TextClaim]:
     """Return a claim for each part that is no heading and no short question, with the headings before it.
 
     A sentence with a single word of content belongs to the one before it: it may take that back ("That is false.").
     """
-    claims, heading = list[Claim](), None
+    claims, heading = list[TextClaim](), None
     functions = function_words(language)
     for (start, end), asked in stretches:
         first = start if heading is None else heading
@@ -225,14 +225,14 @@ def _sentences(text: str, stretches: Sequence[tuple[Range, bool]], language: str
         if claims and is_remark and heading is None and first == start:
             claims[-1] = replace(claims[-1], place=(claims[-1].place[0], end), text=text[claims[-1].place[0] : end])
         elif heading is None and not (asked and len(own) <= SHORT):
-            claims.append(Claim((first, end), text[first:end], "question" if asked else "sentence"))
+            claims.append(TextClaim((first, end), text[first:end], "question" if asked else "sentence"))
     if heading is not None:
         place = (heading, stretches[-1][0][1])
-        claims.append(Claim(place, text[slice(*place)]))
+        claims.append(TextClaim(place, text[slice(*place)]))
     return claims
 
 
-def evidence_on(sample: Sample, claim: Claim, search: Search) -> _Dossier:
+def evidence_on(sample: Sample, claim: TextClaim, search: Search) -> _Dossier:
     """Find the evidence on a claim, and what is to be read."""
     question, language = sample.instruction, sample.language
     passages = tuple(search(question, claim.text))
@@ -244,10 +244,10 @@ def evidence_on(sample: Sample, claim: Claim, search: Search) -> _Dossier:
     return _Dossier(claim, task, passages, UNRELATED if why else "", why)
 
 
-def read(dossier: _Dossier, reader: Reader) -> Flow[Reading]:
+def read(dossier: _Dossier, reader: TextReader) -> Flow[Support]:
     """Read a claim. What is unsupported or contradicted by passages about something else is not known."""
     if dossier.because:
-        return Reading(0.0, 0.0, 1.0, because=dossier.because, reason=dossier.reason)
+        return Support(0.0, 0.0, 1.0, because=dossier.because, reason=dossier.reason)
     task, language = dossier.task, dossier.task.language
     reading = yield from reader.read(task)
     margin = reading.margin
@@ -269,13 +269,13 @@ def read(dossier: _Dossier, reader: Reader) -> Flow[Reading]:
     return replace(reading, because=UNRELATED, reason=f"{reading.reason}; {why}") if why else reading
 
 
-def margin_of(reading: Reading, reader: Reader) -> float | None:
+def margin_of(reading: Support, reader: TextReader) -> float | None:
     """Return the log-odds of a reading that counts; None if it is none, or its reader says that nothing is stated."""
     unknown = reading.because or reading.failure or (reader.states and not reading.expected)
     return None if unknown else reading.margin
 
 
-def decided(sample: Sample, dossier: _Dossier, reading: Reading, way: Way, reader: Reader) -> Judged | None:
+def decided(sample: Sample, dossier: _Dossier, reading: Support, way: Way, reader: TextReader) -> JudgedClaim | None:
     """Return what follows from a reading: whether the claim agrees, or why it is not known.
 
     None for a question whose words passages hold: it states nothing.
@@ -283,7 +283,7 @@ def decided(sample: Sample, dossier: _Dossier, reading: Reading, way: Way, reade
     cited = tuple(dossier.passages[at] for at in reading.passages)
     expected = reading.expected if reader.states else ""
     error = "contradicts the evidence" if reader.tells_contradiction else "not supported by the evidence"
-    judged = Judged(dossier.claim, reading, cited, None, reading.because, expected, error)
+    judged = JudgedClaim(dossier.claim, reading, cited, None, reading.because, expected, error)
     if not (reading.because or reading.failure):
         margin = margin_of(reading, reader)
         agrees = (
@@ -301,7 +301,7 @@ def decided(sample: Sample, dossier: _Dossier, reading: Reading, way: Way, reade
     return replace(judged, probability=None, because=MAY_ASK) if outcome(judged) == "differs" else judged
 
 
-def _of_one(judged: Judged) -> Verdict:
+def _of_one(judged: JudgedClaim) -> Verdict:
     reading = judged.reading
     if reading.failure:
         return replace(failed(reading.failure), thinking=reading.thinking)
@@ -316,7 +316,7 @@ def _of_one(judged: Judged) -> Verdict:
     return replace(_verdict([judged], parts), thinking=reading.thinking)
 
 
-def _of_many(claims: Sequence[Judged], way: Way) -> Verdict:
+def _of_many(claims: Sequence[JudgedClaim], way: Way) -> Verdict:
     """Return the verdict of the claims of a text: their errors; none, only if enough of them are decided.
 
     The parts say how many agree, differ, are not known and failed, and `decided` how many of all, if not all are.
@@ -340,13 +340,13 @@ def _of_many(claims: Sequence[Judged], way: Way) -> Verdict:
     return replace(failed(NOT_KNOWN), parts={"because": because, **parts})
 
 
-def _shown(claims: Iterable[Judged]) -> dict[str, list[str]]:
+def _shown(claims: Iterable[JudgedClaim]) -> dict[str, list[str]]:
     """Return the passages that claims follow from, once each, for people who check them."""
     passages = {passage.id: f"{passage.id}: {passage.as_line}" for claim in claims for passage in claim.cited}
     return {"passages": list(passages.values())} if passages else {}
 
 
-def outcome(claim: Judged) -> str:
+def outcome(claim: JudgedClaim) -> str:
     """Return what is known of a claim: one of OUTCOMES."""
     if claim.reading.failure:
         return "failed"
@@ -355,7 +355,7 @@ def outcome(claim: Judged) -> str:
     return "agrees" if claim.probability >= 0.5 else "differs"
 
 
-def _line_of(claim: Judged) -> str:
+def _line_of(claim: JudgedClaim) -> str:
     known = claim.probability is not None
     expected = f"expected: {claim.expected} " if claim.expected else ""
     sources = f"; {expected}(by {', '.join(claim.evidence)})" if known else ""
@@ -363,7 +363,7 @@ def _line_of(claim: Judged) -> str:
     return f"{outcome(claim)}{because}: {claim.claim.text}{sources}"
 
 
-def _verdict(claims: Sequence[Judged], parts: dict[str, Any]) -> Verdict:
+def _verdict(claims: Sequence[JudgedClaim], parts: dict[str, Any]) -> Verdict:
     """Return the verdict of claims: an error for each that differs, none, or not known."""
     differing = [claim for claim in claims if outcome(claim) == "differs"]
     explanation = " ".join(claim.explanation for claim in differing)
@@ -371,7 +371,7 @@ def _verdict(claims: Sequence[Judged], parts: dict[str, Any]) -> Verdict:
     return by_comparison(probabilities, map(_error, differing), explanation, parts)
 
 
-def _error(judged: Judged) -> CulturalError:
+def _error(judged: JudgedClaim) -> CulturalError:
     """Return the error of a claim: from the first to the last of its unsupported words; all of it if there is none.
 
     Where the reader marks no words, unsupported are those that the passages do not hold.

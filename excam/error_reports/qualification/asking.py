@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from excam.error_reports.closed_values import Range
 from excam.error_reports.judges import grounded
-from excam.error_reports.qualification.question_set import Question, pack
-from excam.error_reports.readers.base import Reader
+from excam.error_reports.qualification.question_set import ExamQuestion, pack
+from excam.error_reports.readers.base import TextReader
 from excam.inference import Ask, Flow
 from excam.inference.run import run
 
@@ -20,13 +20,13 @@ PART = 8  # rows that are asked about between two looks at the clock
 class Examined:
     """What is said of a row: a margin, None for "not known", and the marked words, None where none are marked."""
 
-    question: Question
+    question: ExamQuestion
     margin: float | None
     marked: tuple[Range, ...] | None = None
 
 
 def examine(
-    questions: Sequence[Question], ask: Ask, reader: Reader, minutes: float, advance: Callable[[int], None]
+    questions: Sequence[ExamQuestion], ask: Ask, reader: TextReader, minutes: float, advance: Callable[[int], None]
 ) -> tuple[list[Examined], float]:
     """Ask about the questions in their order until the minutes are over; at least one part.
 
@@ -43,10 +43,10 @@ def examine(
     return examined, time.monotonic() - started
 
 
-def _examined(question: Question, reader: Reader) -> Flow[Examined]:
+def _examined(question: ExamQuestion, reader: TextReader) -> Flow[Examined]:
     """Read an answer as the judge does."""
     sample = question.sample
-    claim = grounded.Claim((0, len(sample.output)), sample.output, "answer")
+    claim = grounded.TextClaim((0, len(sample.output)), sample.output, "answer")
     reading = yield from grounded.read(grounded.evidence_on(sample, claim, pack().passages_for), reader)
     marked = tuple((mark.start, mark.end) for mark in reading.marks if mark.unsupported >= 0.5)
     return Examined(question, grounded.margin_of(reading, reader), marked)

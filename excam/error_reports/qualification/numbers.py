@@ -19,7 +19,7 @@ from excam.error_reports.content_words import code_of
 from excam.error_reports.judges.base import if_decisive
 from excam.error_reports.judges.grounded import Way, as_texts
 from excam.error_reports.qualification.asking import Examined
-from excam.error_reports.qualification.question_set import Question, pack
+from excam.error_reports.qualification.question_set import ExamQuestion, pack
 from excam.stats import bootstrap, fit_calibration
 from excam.stats.binary_gold import auroc
 from excam.stats.bootstrap import share_interval
@@ -66,7 +66,7 @@ def numbers(judge: str, examined: Sequence[Examined], seconds: float) -> list[Nu
     return [made, *(_numbers(name, own, 0.0) for name, own in below.items())]
 
 
-def _floor(question: Question, name: str) -> Examined:
+def _floor(question: ExamQuestion, name: str) -> Examined:
     if name == "length":
         return Examined(question, float(len(question.text)))
     if name == "always right":

@@ -21,7 +21,7 @@ FILES = ("documents.jsonl", "rows.jsonl")
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ExamQuestion:
     """A question about a document and an answer to judge. `wrong_words` are in `text`, "" if it is not wrong.
 
     `wording` is "plain" where the answer states the value as a person would, "indirect" where it describes it.
@@ -51,9 +51,9 @@ class Question:
         return unlabelled(self.id, self.question, self.text, self.language)
 
 
-def questions(seed: int = 0) -> list[Question]:
+def questions(seed: int = 0) -> list[ExamQuestion]:
     """Return the rows in an order by hash, so that the first n are a sample of all languages and kinds."""
-    rows = [Question(**row) for row in _lines("rows.jsonl")]
+    rows = [ExamQuestion(**row) for row in _lines("rows.jsonl")]
     return sorted(rows, key=lambda row: digest(seed, "qualification", row.id))
 
 

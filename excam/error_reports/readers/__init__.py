@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from excam.core.exceptions import InputInvalid
 from excam.core.registries import load_module, modules_in
-from excam.error_reports.readers.base import Kind, ModelFacts, Reader
+from excam.error_reports.readers.base import ModelFacts, ReaderModule, TextReader
 from excam.inference.backends import classifier
 from excam.scoring.opened_model import OpenedModel
 
@@ -17,13 +17,13 @@ def available() -> tuple[str, ...]:
     return modules_in("error_reports/readers")
 
 
-def load(name: str) -> Kind:
+def load(name: str) -> ReaderModule:
     """Return the module of this folder with that name. Raises ConfigInvalid, listing the known ones, without one."""
     return load_module("error_reports/readers", name)
 
 
-def of(model: ModelFacts | None, *, is_qualified: bool = False) -> Reader:
-    """Return the reader for a model, chosen by what it is; that without a model for None. See `base.Kind`.
+def of(model: ModelFacts | None, *, is_qualified: bool = False) -> TextReader:
+    """Return the reader for a model, chosen by what it is; that without a model for None. See `base.ReaderModule`.
 
     Raises InputInvalid if no kind reads with it, ModelInvalid as the kind does.
     """

@@ -49,7 +49,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class Support:
     """How far passages support a text: three probabilities in [0, 1] with sum 1.
 
     A reader that does not tell a contradiction from what is not stated gives the probability of either as
@@ -75,18 +75,18 @@ class Reading:
         return math.log(max(self.supported, LEAST)) - math.log(max(self.contradicted, LEAST))
 
 
-def reading(margin: float | None, **more: Any) -> Reading:
+def reading(margin: float | None, **more: Any) -> Support:
     """Return a reading of these log-odds of supported against contradicted; not stated if they are None."""
     if margin is None:
-        return Reading(0.0, 0.0, 1.0, **more)
+        return Support(0.0, 0.0, 1.0, **more)
     supported = 1 / (1 + math.exp(-max(-13.0, min(13.0, margin))))
-    return Reading(supported, 1 - supported, 0.0, **more)
+    return Support(supported, 1 - supported, 0.0, **more)
 
 
 Part = tuple[float, int]  # a probability by a part of the evidence, and the place of its passage
 
 
-def of_parts(supported: Sequence[Part], contradicted: Sequence[Part] = ()) -> Reading:
+def of_parts(supported: Sequence[Part], contradicted: Sequence[Part] = ()) -> Support:
     """Return the reading of a text by several passages, from the probabilities by each, or by each window of them.
 
     What one supports is supported, whatever others leave open. Where one supports the text and another contradicts it,
@@ -95,14 +95,14 @@ def of_parts(supported: Sequence[Part], contradicted: Sequence[Part] = ()) -> Re
     """
     best, place = max(supported, key=itemgetter(0))
     if not contradicted:
-        return Reading(best, 1 - best, 0.0, (place,))
+        return Support(best, 1 - best, 0.0, (place,))
     worst, other = max(contradicted, key=itemgetter(0))
     if place != other and min(best, worst) > 0.5:
-        return Reading(0.0, 0.0, 1.0, (place, other), because=DISAGREEING)
+        return Support(0.0, 0.0, 1.0, (place, other), because=DISAGREEING)
     at = place if best >= worst else other
     sides = [max((value for value, where in side if where == at), default=0.0) for side in (supported, contradicted)]
     whole = max(1.0, sum(sides))  # of several windows of a passage
-    return Reading(sides[0] / whole, sides[1] / whole, max(0.0, 1 - sum(sides)), (at,))
+    return Support(sides[0] / whole, sides[1] / whole, max(0.0, 1 - sum(sides)), (at,))
 
 
 TOO_LONG = reading(None, because="longer than the model reads")
@@ -156,7 +156,7 @@ def _letters(name: str) -> str:
     return "".join(filter(str.isalnum, name.casefold()))
 
 
-class Reader(Protocol):
+class TextReader(Protocol):
     """What reads. Every request goes through the flow, so that journal, batches and resumption are those of judges."""
 
     @property
@@ -174,15 +174,15 @@ class Reader(Protocol):
         """Return whether it says what passages say."""
         ...
 
-    def read(self, task: Task) -> Flow[Reading]: ...
+    def read(self, task: Task) -> Flow[Support]: ...
 
 
-class Kind(Protocol):
+class ReaderModule(Protocol):
     """The interface of a module of `excam.error_reports.readers`."""
 
     VERSION: int | str  # a text where no stage of the workflow reads with it
 
-    def reader(self, model: ModelFacts | None, *, is_qualified: bool = False) -> Reader | None:
+    def reader(self, model: ModelFacts | None, *, is_qualified: bool = False) -> TextReader | None:
         """Return the reader for a model, None if it is of another kind; `model` is None where there is none.
 
         `is_qualified`: it is, or is being, measured by `excam qualify`. Raises ModelInvalid for a model of this kind

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 
 from excam.error_reports import closed_values, relevance
 from excam.error_reports.content_words import not_held, unsupported
-from excam.error_reports.readers.base import DISAGREEING, MINICHECK, UNRELATED, Mark, ModelFacts, Reading, Task, reading
+from excam.error_reports.readers.base import DISAGREEING, MINICHECK, UNRELATED, Mark, ModelFacts, Support, Task, reading
 from excam.error_reports.sentence_questions import about, repeats
 from excam.error_reports.stated import (
     NOT_STATED,
-    Stated,
+    StatedAnswer,
     agree_messages,
     ask_stated,
     cited_places,
@@ -41,7 +41,7 @@ LEAST_LEANING = 0.5  # nats, of a sentence; a model of 1.5 billion parameters ha
 
 
 def reader(model: ModelFacts | None, *, is_qualified: bool = False) -> Chat | None:
-    """Return the reader for a model that writes; see `base.Kind`."""
+    """Return the reader for a model that writes; see `base.ReaderModule`."""
     if model is None or not model.writes or model.fitted or model.is_called(MINICHECK):
         return None
     return Chat(likelihoods=is_qualified or model.is_called(FITTED))
@@ -59,7 +59,7 @@ class Chat:
     def signature(self) -> str:
         return f"chat.{VERSION}|closed.{closed_values.VERSION}{'+likelihoods' * self.likelihoods}"
 
-    def read(self, task: Task) -> Flow[Reading]:
+    def read(self, task: Task) -> Flow[Support]:
         """Ask what is expected, and compare the text with it, if passages are about it and do not disagree."""
         question = about(task.text, task.passages, task.language) if task.is_sentence else task.question
         if not question:
@@ -82,12 +82,12 @@ class Chat:
         comparison = yield from self._compared(task, stated, [task.passages[at] for at in cited])
         return replace(comparison, **more)
 
-    def _other(self, task: Task, question: str, stated: Stated, others: Sequence[int]) -> Flow[str]:
+    def _other(self, task: Task, question: str, stated: StatedAnswer, others: Sequence[int]) -> Flow[str]:
         """Return what other passages say, if that differs from what is stated, else ""."""
         other = yield from ask_stated(question, [task.passages[at] for at in others], task.question)
         return other.answer if differ(task.question, stated.answer, other.answer, task.language) else ""
 
-    def _compared(self, task: Task, stated: Stated, cited: Sequence[str]) -> Flow[Reading]:
+    def _compared(self, task: Task, stated: StatedAnswer, cited: Sequence[str]) -> Flow[Support]:
         """Compare by closed values, and ask only about what they leave open; words that differ are marked."""
         question, text, language = task.question, task.text, task.language
         if not stated.answer:
@@ -115,7 +115,7 @@ def _marks(ranges: Sequence[closed_values.Range]) -> tuple[Mark, ...]:
     return tuple(Mark(start, end, 1.0) for start, end in ranges)
 
 
-def _off_topic(task: Task, stated: Stated, cited: Sequence[int]) -> str:
+def _off_topic(task: Task, stated: StatedAnswer, cited: Sequence[int]) -> str:
     """Return why the passages of a statement are about something else, "" if they are not."""
     support = [task.passages[at] for at in cited]
     if not stated.answer or not support:

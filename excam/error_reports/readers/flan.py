@@ -15,7 +15,7 @@ LEAD = "predict: "
 
 
 def reader(model: ModelFacts | None, *, is_qualified: bool = False) -> SequenceLabels | None:
-    """Return the reader for an encoder-decoder; see `base.Kind`."""
+    """Return the reader for an encoder-decoder; see `base.ReaderModule`."""
     if model is None or model.writes or not model.is_a("ForConditionalGeneration"):
         return None
     if not model.is_called(MINICHECK):

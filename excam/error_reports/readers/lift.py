@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from excam.config import first_error
 from excam.core.exceptions import ModelInvalid
 from excam.error_reports.readers import words
-from excam.error_reports.readers.base import TOO_LONG, ModelFacts, Reading, Task, reading
+from excam.error_reports.readers.base import TOO_LONG, ModelFacts, Support, Task, reading
 from excam.error_reports.readers.chat import NOT_SURE
 from excam.error_reports.stated import DATA
 from excam.error_reports.yes_no import FENCE, numbered, one_line
@@ -54,7 +54,7 @@ def log_odds(probability: float) -> float:
 
 
 def reader(model: ModelFacts | None, *, is_qualified: bool = False) -> _LiftReader | None:
-    """Return the reader for an adapter with a fitted curve; see `base.Kind`."""
+    """Return the reader for an adapter with a fitted curve; see `base.ReaderModule`."""
     if model is None or model.fitted is None:
         return None
     try:
@@ -84,10 +84,10 @@ class _LiftReader:
         curve = f"{self.fitted.lift:.4g},{self.fitted.words:.4g},{self.fitted.offset:.4g}"
         return f"lift.{VERSION}|words.{words.VERSION}|{curve}"
 
-    def read(self, task: Task) -> Flow[Reading]:
+    def read(self, task: Task) -> Flow[Support]:
         """Ask for two likelihoods where the text stands in a passage about the culture of the question."""
         known = words.standing(task, self.fitted.languages)
-        if isinstance(known, Reading):
+        if isinstance(known, Support):
             return known
         if known.here is None:
             return known.reading(task, known.right)

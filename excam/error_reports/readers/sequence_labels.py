@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 
 from excam.core.exceptions import ModelInvalid
-from excam.error_reports.readers.base import MINICHECK, TOO_LONG, ModelFacts, Reading, Task, ask_in_windows, of_parts
+from excam.error_reports.readers.base import MINICHECK, TOO_LONG, ModelFacts, Support, Task, ask_in_windows, of_parts
 from excam.inference import Choose, Flow, Message
 from excam.inference.run import together
 
@@ -28,7 +28,7 @@ EXPECTED = "entailment, neutral and contradiction, or supported and unsupported;
 
 
 def reader(model: ModelFacts | None, *, is_qualified: bool = False) -> SequenceLabels | None:
-    """Return the reader for a sequence classifier; see `base.Kind`."""
+    """Return the reader for a sequence classifier; see `base.ReaderModule`."""
     if model is None or not model.is_a("ForSequenceClassification"):
         return None
     if model.labels == ("LABEL_0", "LABEL_1") and model.is_called(MINICHECK):
@@ -59,7 +59,7 @@ class SequenceLabels:
         before = () if self.lead is None else (Message("system", self.lead),)
         return Choose((*before, Message("user", passage), Message("user", claim)), self.labels)
 
-    def read(self, task: Task) -> Flow[Reading]:
+    def read(self, task: Task) -> Flow[Support]:
         """Ask about each passage alone; of the windows of a long one counts that which says most."""
         flows = [ask_in_windows(passage, lambda part: self.request(part, task.claim)) for passage in task.passages]
         windows = [(scores, at) for at, part in enumerate((yield from together(flows))) for scores in part]

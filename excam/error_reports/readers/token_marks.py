@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from excam.core.exceptions import ModelInvalid
 from excam.error_reports.content_words import words
-from excam.error_reports.readers.base import TOO_LONG, Mark, ModelFacts, Reading, Task, halves
+from excam.error_reports.readers.base import TOO_LONG, Mark, ModelFacts, Support, Task, halves
 from excam.inference import Flow, Message, ask_for_choice
 from excam.inference.run import together
 
@@ -30,7 +30,7 @@ WITHOUT_QUESTION = "Summarize the following text:\n{passages}\noutput:"
 
 
 def reader(model: ModelFacts | None, *, is_qualified: bool = False) -> TokenMarks | None:
-    """Return the reader for a token classifier; see `base.Kind`."""
+    """Return the reader for a token classifier; see `base.ReaderModule`."""
     if model is None or not model.is_a("ForTokenClassification"):
         return None
     if not model.labels or model.labels[0].casefold() not in TITLES:
@@ -55,7 +55,7 @@ class TokenMarks:
         form = ASKED if question else WITHOUT_QUESTION
         return form.format(question=question, number=len(passages), passages=lines)
 
-    def read(self, task: Task) -> Flow[Reading]:
+    def read(self, task: Task) -> Flow[Support]:
         """Ask about all passages at once; the text is as well supported as the worst of its words."""
         places = words(task.text)
         said = tuple(task.text[word.start : word.end] for word in places)
@@ -65,7 +65,7 @@ class TokenMarks:
         scores = [max(part[at] for part in parts) for at in range(len(said))]
         marks = [Mark(word.start, word.end, 1 - math.exp(score)) for word, score in zip(places, scores, strict=True)]
         supported = math.exp(min(scores))
-        return Reading(supported, 1 - supported, 0.0, marks=tuple(marks))
+        return Support(supported, 1 - supported, 0.0, marks=tuple(marks))
 
     def _parts(self, task: Task, said: tuple[str, ...], passages: Sequence[str]) -> Flow[list[tuple[float, ...]]]:
         """Ask with these passages, or if they do not fit with each half of them, the sentences of one at last."""

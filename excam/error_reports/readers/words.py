@@ -20,8 +20,8 @@ from functools import partial
 from excam.error_reports import relevance
 from excam.error_reports.closed_values import YES_NO_WORDS, side_of, without_options
 from excam.error_reports.content_words import code_of, likely_language, spelled_numbers, words
-from excam.error_reports.floors import Place, keys_of, places_of
-from excam.error_reports.readers.base import DISAGREEING, UNRELATED, Mark, ModelFacts, Reading, Task, reading
+from excam.error_reports.floors import SentenceShares, keys_of, places_of
+from excam.error_reports.readers.base import DISAGREEING, UNRELATED, Mark, ModelFacts, Support, Task, reading
 from excam.error_reports.verbatim import stands
 from excam.inference import Flow
 from excam.knowledge.claimless import stating_part
@@ -48,7 +48,7 @@ _unknown = partial(reading, None)
 
 
 def reader(model: ModelFacts | None, *, is_qualified: bool = False) -> _WordsReader | None:
-    """Return the reader without a model; see `base.Kind`."""
+    """Return the reader without a model; see `base.ReaderModule`."""
     return None if model else _WordsReader()
 
 
@@ -60,7 +60,7 @@ class _WordsReader:
     tells_contradiction: bool = True
     states: bool = True
 
-    def read(self, task: Task) -> Flow[Reading]:
+    def read(self, task: Task) -> Flow[Support]:
         """Return the reading; it asks nothing."""
         yield from ()
         return reading_of(task)
@@ -78,12 +78,12 @@ class StandingAnswer:
     text: str
     near: Sequence[int]
     passages: Sequence[str]
-    here: Place | None
-    elsewhere: Place | None
+    here: SentenceShares | None
+    elsewhere: SentenceShares | None
     right: float
 
     @property
-    def asking(self) -> Place:
+    def asking(self) -> SentenceShares:
         """The sentence with most of the question."""
         return max(filter(None, (self.here, self.elsewhere)), key=lambda place: place.asked)
 
@@ -93,25 +93,25 @@ class StandingAnswer:
         places = sorted(known, key=lambda place: (place.passage, place.piece.start))
         return [_sentence(place, self.passages) for place in places]
 
-    def reading(self, task: Task, right: float) -> Reading:
+    def reading(self, task: Task, right: float) -> Support:
         """Return the reading by the probability that the answer is right: what decides, and the words that it has."""
         place, asked = self.here if self.here and right > 0.5 else self.asking, keys_of(self.question)
         marks = [Mark(word.start, word.end, 1 - right) for word in words(task.text) if word.key not in asked]
         by, expected = (self.near[place.passage],), _sentence(place, self.passages)
-        return Reading(right, 1 - right, 0.0, by, tuple(marks), expected=expected)
+        return Support(right, 1 - right, 0.0, by, tuple(marks), expected=expected)
 
 
-def reading_of(task: Task) -> Reading:
+def reading_of(task: Task) -> Support:
     """Return how passages support an answer, as far as words tell."""
     known = standing(task, LANGUAGES)
-    if isinstance(known, Reading):
+    if isinstance(known, Support):
         return known
     if known.asking.asked < LEAST_ASKED or max(known.right, 1 - known.right) < LEAST:
         return _unknown(because=NOT_ASKED)
     return known.reading(task, known.right)
 
 
-def standing(task: Task, languages: Collection[str]) -> StandingAnswer | Reading:
+def standing(task: Task, languages: Collection[str]) -> StandingAnswer | Support:
     """Return where an answer in one of these languages stands, or why it is not known."""
     language = code_of(task.language) or likely_language(task.passages[0])
     if language not in languages:
@@ -146,5 +146,5 @@ def standing(task: Task, languages: Collection[str]) -> StandingAnswer | Reading
     return StandingAnswer(question, text, near, passages, None, asking, OF_ANOTHER_CULTURE)
 
 
-def _sentence(place: Place, passages: Sequence[str]) -> str:
+def _sentence(place: SentenceShares, passages: Sequence[str]) -> str:
     return passages[place.passage][place.piece.start : place.piece.end]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from excam.error_reports.readers.base import MINICHECK, ModelFacts, Reading, Task, reading
+from excam.error_reports.readers.base import MINICHECK, ModelFacts, Support, Task, reading
 from excam.error_reports.yes_no import ask_yes_no, one_line
 from excam.inference import Flow, Message
 
@@ -23,7 +23,7 @@ ASKED = "Document: {document}\nClaim: {claim}"
 
 
 def reader(model: ModelFacts | None, *, is_qualified: bool = False) -> YesNo | None:
-    """Return the reader for a model that writes and is called MiniCheck; see `base.Kind`."""
+    """Return the reader for a model that writes and is called MiniCheck; see `base.ReaderModule`."""
     return YesNo() if model and model.writes and model.is_called(MINICHECK) else None
 
 
@@ -41,7 +41,7 @@ class YesNo:
         claim = one_line(task.claim)
         return Message("system", SYSTEM), Message("user", ASKED.format(document=document, claim=claim))
 
-    def read(self, task: Task) -> Flow[Reading]:
+    def read(self, task: Task) -> Flow[Support]:
         """Ask once about all passages."""
         leaning = yield from ask_yes_no(self.messages(task))
         because = "" if leaning.margin is not None else leaning.reason

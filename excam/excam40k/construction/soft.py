@@ -1,7 +1,7 @@
 """The corrupted version that a generator's answer describes.
 
-A generated sample that is not a soft error gives a value of type `DropReason`: there is no second try, and every loss is
-counted.
+A generated sample that is not a soft error gives a value of type `DropReason`: there is no second try, and every loss
+is counted.
 """
 
 from __future__ import annotations

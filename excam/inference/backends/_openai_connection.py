@@ -135,7 +135,7 @@ def event_loop() -> Iterator[asyncio.AbstractEventLoop]:
 async def posted(
     client: aiohttp.ClientSession, url: str, fields: Mapping[str, Any], seconds: float
 ) -> tuple[aiohttp.ClientResponse, bytes]:
-    """Return the response to a request and its body. Raise Failed if it is not complete within `seconds`."""
+    """Return the response to a request and its body. Raise CallFailed if it is not complete within `seconds`."""
     import aiohttp
 
     sent = json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()

@@ -405,7 +405,7 @@ class Backend:
         self._free = max(self._free, time.monotonic()) + self._gap
 
     async def _once(self, client: aiohttp.ClientSession, question: ServerQuery[A]) -> A:
-        """Send the request once and return the answer. Raise Failed."""
+        """Send the request once and return the answer. Raise CallFailed."""
         response, body = await connection.posted(client, self._url, question.fields, self.server.timeout)
         if response.status == 200:
             return self._read(question, body)
@@ -434,7 +434,7 @@ class Backend:
         )
 
     def _read(self, question: ServerQuery[A], body: bytes) -> A:
-        """Parse the answer in a body of status 200. Raise Failed, with a retry, if there is none."""
+        """Parse the answer in a body of status 200. Raise CallFailed, with a retry, if there is none."""
         try:
             parsed = bodies.parse(body)
             counted = bodies.usage(parsed)

@@ -10,11 +10,11 @@ from excam.pages.plotting.lines import curves
 
 __all__ = [
     "LEAST",
-    "Cell",
+    "Axis",
     "ForestRow",
-    "Labels",
     "Point",
     "Scale",
+    "Tile",
     "curves",
     "forest",
     "heat_map",
