@@ -168,11 +168,11 @@ class Answers:
 
 def threshold(scores: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
     """Return the threshold with the most right verdicts, the middle of the best ones; right is from it on."""
-    known = ~np.isnan(scores)
-    if not known.any():
+    is_known = ~np.isnan(scores)
+    if not is_known.any():
         return 0.0
-    places = np.unique(np.quantile(scores[known], np.linspace(0, 1, 101)))
-    hits = ((scores[known, None] >= places) == right[known, None]).mean(axis=0)
+    places = np.unique(np.quantile(scores[is_known], np.linspace(0, 1, 101)))
+    hits = ((scores[is_known, None] >= places) == right[is_known, None]).mean(axis=0)
     best = np.flatnonzero(hits >= hits.max() - 1e-12)
     return float(places[best[len(best) // 2]])
 
@@ -191,10 +191,10 @@ def main(argv: Sequence[str] | None = None) -> None:
         answers = {judge: asked(judge, rows) for judge in judges}
         for judge in args.judges:
             print_shares(f"{name}, {judge}", answers[judge])
-        own = list(numbers(name, rows, answers))
-        made += [line | {"command": command(args, name), "commit_or_date": commit()} for line in own]
+        lines = list(numbers(name, rows, answers))
+        made += [line | {"command": command(args, name), "commit_or_date": commit()} for line in lines]
         tables.write_lines(args.to, COLUMNS, ({key: rounded(value) for key, value in line.items()} for line in made))
-        print(f"{name}: {len(rows)} rows, {len(own)} numbers", file=sys.stderr, flush=True)
+        print(f"{name}: {len(rows)} rows, {len(lines)} numbers", file=sys.stderr, flush=True)
 
 
 def print_shares(name: str, answers: Answers) -> None:
@@ -295,12 +295,12 @@ def _is_in(row: Row, part: str) -> bool:
     return part in ("all", row.language) or (part == NOT_ENGLISH and row.language != "English")
 
 
-def only(answers: Answers, kept: NDArray[np.bool_]) -> Answers:
+def only(answers: Answers, mask: NDArray[np.bool_]) -> Answers:
     """Return the answers about some rows, with the margins and verdicts that thresholds of all rows give."""
-    chosen = [(row, judged) for row, judged, keep in zip(answers.rows, answers.judged, kept, strict=True) if keep]
-    own = Answers([row for row, _ in chosen], [judged for _, judged in chosen], answers.fitted)
-    own.__dict__.update(margins=answers.margins[kept], verdicts=answers.verdicts[kept])  # what is cached
-    return own
+    chosen = [(row, judged) for row, judged, keep in zip(answers.rows, answers.judged, mask, strict=True) if keep]
+    chosen_answers = Answers([row for row, _ in chosen], [judged for _, judged in chosen], answers.fitted)
+    chosen_answers.__dict__.update(margins=answers.margins[mask], verdicts=answers.verdicts[mask])  # what is cached
+    return chosen_answers
 
 
 def _number(value: float) -> float | None:
@@ -325,8 +325,8 @@ def judging(answers: Mapping[str, Answers]) -> Iterator[dict[str, Any]]:
             yield _line(judge, f"scaled accuracy, minus {floor}", difference, len(hits))
             yield _line(judge, f"AUC, minus {floor}", auc([own, below], groups), len(hits))
             if 0 < decided.sum() < len(decided):
-                kept = _most_certain(below.margins, int(decided.sum()))
-                columns = [hits * decided, decided, hits_of(below) * kept, kept]
+                most_certain = _most_certain(below.margins, int(decided.sum()))
+                columns = [hits * decided, decided, hits_of(below) * most_certain, most_certain]
                 apart = bootstrap.estimate(columns, lambda sums: _ratio(sums[:2]) - _ratio(sums[2:]), groups, 0)
                 yield _line(judge, f"right at equal coverage, minus {floor}", apart, int(decided.sum()))
 
@@ -352,9 +352,9 @@ def hits_of(answers: Answers) -> NDArray[np.float64]:
 
 def _most_certain(margins: NDArray[np.float64], count: int) -> NDArray[np.bool_]:
     """Return which `count` rows are farthest from the threshold."""
-    kept = np.zeros(len(margins), bool)
-    kept[np.argsort(-np.abs(np.nan_to_num(margins)), kind="stable")[:count]] = True
-    return kept
+    mask = np.zeros(len(margins), bool)
+    mask[np.argsort(-np.abs(np.nan_to_num(margins)), kind="stable")[:count]] = True
+    return mask
 
 
 def _scaled(share: Mapping[str, float | None]) -> dict[str, float | None]:

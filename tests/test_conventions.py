@@ -182,7 +182,7 @@ def test_names_say_what_they_hold():
     assert sum(counts[word] for word in sizes.VAGUE) <= 20, f"{sizes.VAGUE}: name the thing itself"
     assert not sizes.vague_names("tests"), f"{sizes.VAGUE}: name the thing itself"
     assert not counts["told"]
-    assert sum(counts[word] for word in sizes.PARTICIPLES) <= 280, f"{sizes.PARTICIPLES}: a noun, `facts` for `told`"
+    assert sum(counts[word] for word in sizes.PARTICIPLES) <= 100, f"{sizes.PARTICIPLES}: a noun, `facts` for `told`"
 
 
 def test_a_class_name_means_one_thing():

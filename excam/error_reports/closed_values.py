@@ -109,7 +109,7 @@ def compared(expected: str, text: str, question: str, language: str = "") -> _Cl
 
     `language` is an English name or a code, "" if it is not known.
     """
-    asked, options = without_options(plain_text(question).text)
+    question_text, options = without_options(plain_text(question).text)
     code = code_of(language) or likely_language(f"{question} {expected}")
     sides = [side_of(side, code, bool(options)) for side in (expected, text)]
     for name, side in zip(("the expected statement", "the text"), sides, strict=True):
@@ -119,13 +119,13 @@ def compared(expected: str, text: str, question: str, language: str = "") -> _Cl
     written = [signed(side.plain, side.start, side.words) for side in sides]
     if written[0] == written[1]:
         return _ClosedComparison("agrees", "the same words")
-    keys = _keys(asked)
+    keys = _keys(question_text)
     values = [value_of(side, keys, options, code) for side in sides]
     if values[0] and values[1]:
         verdict = _of_values(values[0], values[1], keys)
-        shown = " against ".join(side.plain[side.words[0].start : side.words[-1].end] for side in sides)
+        values_text = " against ".join(side.plain[side.words[0].start : side.words[-1].end] for side in sides)
         place = plain_text(text).span(stated.words[0].start, stated.words[-1].end)
-        return _ClosedComparison(verdict, f"{values[1].kind}: {shown}", (place,) if verdict == "differs" else ())
+        return _ClosedComparison(verdict, f"{values[1].kind}: {values_text}", (place,) if verdict == "differs" else ())
     short, long = sorted(written, key=len)
     if not options and holds_whole(long, short, keys, code):
         return _ClosedComparison("agrees", "the same beside words of the question")
@@ -178,14 +178,14 @@ def _first(code: str) -> str:
 
 def signed(plain: str, start: int, spoken: Sequence[Word]) -> list[str]:
     """Return words of a plain text, from `start` on, with dashes and points before them, "%" and the case of units."""
-    known = list[str]()
+    tokens = list[str]()
     for before, word in zip([None, *spoken], spoken, strict=False):
         gap = plain[before.end if before else start : word.start]
         touches = before is not None and before.key[-1:].isdecimal() and word.end - word.start <= 2
         if gap.strip():
-            known += ["-"] * len(_SIGN.findall(gap + word.key)) + ["%"] * gap.count("%")
-        known.append(plain[word.start : word.end] if touches else word.key)
-    return known + ["%"] * (plain[spoken[-1].end :].count("%") if spoken else 0)
+            tokens += ["-"] * len(_SIGN.findall(gap + word.key)) + ["%"] * gap.count("%")
+        tokens.append(plain[word.start : word.end] if touches else word.key)
+    return tokens + ["%"] * (plain[spoken[-1].end :].count("%") if spoken else 0)
 
 
 def without_options(question: str) -> tuple[str, dict[str, str]]:
@@ -201,8 +201,8 @@ def without_options(question: str) -> tuple[str, dict[str, str]]:
     return question, {}
 
 
-def value_of(side: Side, asked: Sequence[str], options: dict[str, str], code: str) -> Value | None:
-    """Return the closed value that a side is, None if it is none or says more; `asked` are words of the question."""
+def value_of(side: Side, question: Sequence[str], options: dict[str, str], code: str) -> Value | None:
+    """Return the closed value that a side is, None if it is none or says more; `question` are words of the question."""
     if options:
         return _option(side, options)
     if written := _ISO.fullmatch(side.plain, side.start):
@@ -212,22 +212,22 @@ def value_of(side: Side, asked: Sequence[str], options: dict[str, str], code: st
         return None
     keys = side.keys
     for answer, forms in _YES_NO.items():
-        if keys[0] in forms.split() and (len(keys) == 1 or _repeats(keys[1:], asked[1:], asked[:1], code)):
+        if keys[0] in forms.split() and (len(keys) == 1 or _repeats(keys[1:], question[1:], question[:1], code)):
             return Value("yes or no", answer)
-    return _date(side, asked, code) or _number(side, asked, code)
+    return _date(side, question, code) or _number(side, question, code)
 
 
 def _option(side: Side, options: dict[str, str]) -> Value | None:
     """Return the option that a side names by its letter, its text or both."""
-    known = {letter: _keys(text) for letter, text in options.items()}
+    keys_by_letter = {letter: _keys(text) for letter, text in options.items()}
     named = _LETTER.match(side.plain, side.start)
-    if named and named[1] in known and _keys(side.plain[named.end() :]) in ([], known[named[1]]):
+    if named and named[1] in keys_by_letter and _keys(side.plain[named.end() :]) in ([], keys_by_letter[named[1]]):
         return Value("option", named[1])
-    letters = [letter for letter, keys in known.items() if keys == side.keys]
+    letters = [letter for letter, keys in keys_by_letter.items() if keys == side.keys]
     return Value("option", letters[0]) if len(letters) == 1 else None
 
 
-def _date(side: Side, asked: Sequence[str], code: str) -> Value | None:
+def _date(side: Side, question: Sequence[str], code: str) -> Value | None:
     """Return the one date of a side: a day, a month by name and a year, two of them at least."""
     names = month_names(code) | month_names("en")
     keys = [key for key in side.keys if key not in _IN]
@@ -241,15 +241,15 @@ def _date(side: Side, asked: Sequence[str], code: str) -> Value | None:
     parts = [keys[at] for at in numbers]
     days = [int(part) for part in parts if len(part) <= 2 and 1 <= int(part) <= 31]
     years = [int(part) for part in parts if len(part) == 4]
-    known = len(days) <= 1 and len(years) <= 1 and len(days) + len(years) == len(parts)
-    if not known or not _IN_DATES.issuperset(between) or not set(parts).isdisjoint(asked):
+    is_date = len(days) <= 1 and len(years) <= 1 and len(days) + len(years) == len(parts)
+    if not is_date or not _IN_DATES.issuperset(between) or not set(parts).isdisjoint(question):
         return None
-    if rest and not _repeats(rest, [key for key in asked[2:] if key not in _IN], asked[:2], code):
+    if rest and not _repeats(rest, [key for key in question[2:] if key not in _IN], question[:2], code):
         return None
     return Value("date", ((years or [0])[0], names[keys[months[0]]], (days or [0])[0]))
 
 
-def _number(side: Side, asked: Sequence[str], code: str) -> Value | None:
+def _number(side: Side, question: Sequence[str], code: str) -> Value | None:
     """Return the one number of a side with its unit, beside no other word than those of the question."""
     keys = side.keys
     spelled = spelled_numbers(code)
@@ -266,19 +266,19 @@ def _number(side: Side, asked: Sequence[str], code: str) -> Value | None:
         elif length:
             numbers.append((at, at + length, spelled[" ".join(keys[at : at + length])]))
         at += length or 1
-    if len(numbers) != 1 or not set(keys[numbers[0][0] : numbers[0][1]]).isdisjoint(asked):
+    if len(numbers) != 1 or not set(keys[numbers[0][0] : numbers[0][1]]).isdisjoint(question):
         return None
     ((start, end, number),) = numbers
     before, after = keys[:start], keys[end:]
     if before and set(before) <= _IN and not after and number == int(number) and 1000 <= number <= LARGE:
         before = []  # "in 1932"
     unit = "%" if side.plain[side.words[end - 1].end :].lstrip().startswith("%") else ""
-    if after and not unit and (after[0] not in asked or not (before or after[1:])):
+    if after and not unit and (after[0] not in question or not (before or after[1:])):
         word = side.words[end]
         unit = after[0] if word.end - word.start > 2 else side.plain[word.start : word.end]  # "Mg" is not "mg"
         after = after[1:]
     rest = [*before, *after]
-    is_wholly = not rest or _repeats(rest, asked[2:], asked[:2], code)
+    is_wholly = not rest or _repeats(rest, question[2:], question[:2], code)
     return Value("number", number, unit) if is_wholly and unit not in function_words(code) else None
 
 
@@ -287,12 +287,12 @@ def _keys(text: str) -> list[str]:
     return [word.key for word in words_of_plain(text) if word.key != "the"]
 
 
-def _repeats(said: Sequence[str], must: Sequence[str], may: Sequence[str], code: str) -> bool:
+def _repeats(words: Sequence[str], must: Sequence[str], may: Sequence[str], code: str) -> bool:
     """Return whether words are those of a question: all of `must`, its content in the same order, and some of `may`."""
     functions = function_words(code)
-    content = [[key for key in keys if key not in functions] for keys in (said, must)]
-    rest = Counter(said) - Counter(must)
-    return not Counter(must) - Counter(said) and rest <= Counter(may) and _is_within(content[1], content[0])
+    content = [[key for key in keys if key not in functions] for keys in (words, must)]
+    rest = Counter(words) - Counter(must)
+    return not Counter(must) - Counter(words) and rest <= Counter(may) and _is_within(content[1], content[0])
 
 
 def _is_within(few: Sequence[str], many: Sequence[str]) -> bool:
@@ -301,22 +301,22 @@ def _is_within(few: Sequence[str], many: Sequence[str]) -> bool:
     return all(key in rest for key in few)
 
 
-def holds_whole(long: Sequence[str], short: Sequence[str], asked: Sequence[str], code: str) -> bool:
+def holds_whole(long: Sequence[str], short: Sequence[str], question: Sequence[str], code: str) -> bool:
     """Return whether a text is another one without the question: all of it before, or what follows its first word.
 
     "The tamada leads the toasts" holds "tamada" whole, if it is asked "who leads the toasts". What the short text says
     must be no part of the question.
     """
     starts = [at for at in range(len(long) - len(short) + 1) if list(long[at : at + len(short)]) == list(short)]
-    if len(starts) != 1 or all(key in asked for key in short):
+    if len(starts) != 1 or all(key in question for key in short):
         return False
     before, after = long[: starts[0]], long[starts[0] + len(short) :]
     if before:
-        return not after and _repeats(before, asked[2:], asked[:2], code)
-    return list(after) == list(asked[1 : 1 + len(after)])
+        return not after and _repeats(before, question[2:], question[:2], code)
+    return list(after) == list(question[1 : 1 + len(after)])
 
 
-def _of_values(wanted: Value, stated: Value, asked: Sequence[str]) -> Verdict:
+def _of_values(wanted: Value, stated: Value, question: Sequence[str]) -> Verdict:
     """Return what two closed values say of each other."""
     first, second = wanted.value, stated.value
     if isinstance(first, tuple) and isinstance(second, tuple):  # a date that says less is not known
@@ -324,7 +324,7 @@ def _of_values(wanted: Value, stated: Value, asked: Sequence[str]) -> Verdict:
         return "differs" if differs else "agrees" if first == second else None
     if isinstance(first, float | int) and isinstance(second, float | int):
         units = {wanted.unit, stated.unit} - {""}
-        if len(units) > 1 or (wanted.unit != stated.unit and units.isdisjoint(asked[1:3])):
+        if len(units) > 1 or (wanted.unit != stated.unit and units.isdisjoint(question[1:3])):
             return None
         small, large = sorted((first, second))
         if small != large and (units or large != int(large) or large > LARGE) and large <= ROUNDED * small:

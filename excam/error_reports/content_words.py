@@ -70,8 +70,8 @@ def has_unspaced(text: str) -> bool:
 def words(text: str) -> tuple[Word, ...]:
     """Return the words of a text in order; digits and letters that touch are apart ("5km"), hyphens divide."""
     plain = plain_text(text)
-    said = words_of_plain(plain.text)
-    return said if plain.is_whole else tuple(Word(word.key, *plain.span(word.start, word.end)) for word in said)
+    tokens = words_of_plain(plain.text)
+    return tokens if plain.is_whole else tuple(Word(word.key, *plain.span(word.start, word.end)) for word in tokens)
 
 
 @lru_cache(maxsize=4096)
@@ -148,10 +148,10 @@ def content(text: str, language: str = "") -> list[Word]:
     such word, all words are returned.
     """
     start = opening(text)
-    said = [word for word in words(text) if word.start >= start]
+    all_words = [word for word in words(text) if word.start >= start]
     functions = function_words(code_of(language) or likely_language(text))
-    kept = [word._replace(key=without_elision(word.key)) for word in said if word.key not in functions]
-    return kept or said
+    content_words = [word._replace(key=without_elision(word.key)) for word in all_words if word.key not in functions]
+    return content_words or all_words
 
 
 def without_elision(key: str) -> str:
@@ -199,7 +199,7 @@ def spelled_numbers(code: str) -> dict[str, int]:
 
     spell = MessageFormat("{n, spellout}", code or "root")
     spelled = {number: words(spell.format({"n": number})) for number in range(NUMBER_WORDS + 1)}
-    return {" ".join(word.key for word in said): number for number, said in spelled.items()}
+    return {" ".join(word.key for word in number_words): number for number, number_words in spelled.items()}
 
 
 @cache
@@ -209,7 +209,7 @@ def scales_of(code: str) -> frozenset[str]:
 
     spell = MessageFormat("{n, spellout}", code or "root")
     spelled = (words(spell.format({"n": n * 10**power})) for n in (2, 5) for power in (3, 4, 6, 8, 9, 12))
-    last = {said[-1].key for said in spelled if said}
+    last = {number_words[-1].key for number_words in spelled if number_words}
     return frozenset(key[-1] if UNSPACED.match(key) else key for key in last) - spelled_numbers(code).keys()
 
 
@@ -229,16 +229,16 @@ class Vocabulary:
 
 def not_held(text: str, others: Iterable[str], language: str = "") -> list[Word]:
     """Return the content words of a text that none of the others holds in any form."""
-    known = Vocabulary(others, language or likely_language(text))
-    return [word for word in content(text, language) if not known.holds(word)]
+    vocabulary = Vocabulary(others, language or likely_language(text))
+    return [word for word in content(text, language) if not vocabulary.holds(word)]
 
 
 def unsupported(text: str, others: Iterable[str], language: str = "") -> tuple[tuple[int, int], ...]:
     """Return the character ranges of a text whose content no other text holds, joined across function words."""
-    said = content(text, language)
+    content_words = content(text, language)
     missing = set(not_held(text, others, language))
     ranges = list[tuple[int, int]]()
-    for before, word in zip([None, *said], said, strict=False):
+    for before, word in zip([None, *content_words], content_words, strict=False):
         if word in missing:
             start = ranges.pop()[0] if before in missing else word.start
             ranges.append((start, word.end))

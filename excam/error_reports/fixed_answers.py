@@ -40,12 +40,12 @@ def scores(choose: Callable[[Sequence[Choose]], Iterator[Batch[Choice]]]) -> lis
     Raises ModelInvalid if it gives none.
     """
     choices: dict[int, Any] = dict(pair for batch in choose(questions()) for pair in batch)
-    known: list[tuple[float, int]] = []
+    numbers: list[tuple[float, int]] = []
     for at in range(len(PAIRS)):
         if getattr(choices.get(at), "logprobs", None) is None:
             raise ModelInvalid(f"no log-probabilities of a fixed answer: {choices.get(at)}; expected room for it")
-        known += zip(choices[at].logprobs, choices[at].tokens, strict=True)
-    return known
+        numbers += zip(choices[at].logprobs, choices[at].tokens, strict=True)
+    return numbers
 
 
 def difference(first: Scores, second: Scores) -> float:

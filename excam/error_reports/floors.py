@@ -91,16 +91,16 @@ def places_of(
     """Return where a text stands, and where elsewhere most of its question does; None for what stands nowhere."""
     places = [(at, piece) for at, passage in enumerate(passages) for piece in pieces(passage, language)]
     in_sentences = [shared for passage in passages for shared in asked_parts(question, passage, language)]
-    asked, answer = parts(question), parts(behind_colon(text))
-    said = answer - asked or answer
-    if not asked.isdisjoint(said):
-        in_sentences = [[part for part in shared if part not in said] for shared in in_sentences]
+    question_parts, answer = parts(question), parts(behind_colon(text))
+    answer_parts = answer - question_parts or answer
+    if not question_parts.isdisjoint(answer_parts):
+        in_sentences = [[part for part in shared if part not in answer_parts] for shared in in_sentences]
     seen = Counter(chain.from_iterable(in_sentences))
     rarity = [math.log((len(places) + 1) / (count + 0.5)) for count in range(len(places) + 1)]
-    weights = {part: rarity[seen[part]] for part in sorted(asked - said)}
+    weights = {part: rarity[seen[part]] for part in sorted(question_parts - answer_parts)}
     whole, weight_of = sum(weights.values()) or 1.0, weights.__getitem__
     shares = [
-        (len(piece.holding(said)) / max(1, len(said)), sum(map(weight_of, shared)) / whole)
+        (len(piece.holding(answer_parts)) / max(1, len(answer_parts)), sum(map(weight_of, shared)) / whole)
         for (_, piece), shared in zip(places, in_sentences, strict=True)
     ]
     here = max(range(len(places)), key=shares.__getitem__, default=0)
@@ -116,8 +116,8 @@ def places_of(
 @lru_cache(maxsize=4096)
 def asked_parts(question: str, passage: str, language: str = "") -> tuple[list[str], ...]:
     """Return for each sentence of a passage the parts of a question that it holds, in order."""
-    asked = sorted(parts(question))
-    return tuple(piece.holding(asked) for piece in pieces(passage, language))
+    question_parts = sorted(parts(question))
+    return tuple(piece.holding(question_parts) for piece in pieces(passage, language))
 
 
 @lru_cache(maxsize=4096)
@@ -138,9 +138,9 @@ def pieces(passage: str, language: str = "") -> tuple[_Piece, ...]:
     if plain_text(passage).is_whole and not has_unspaced(passage):
         keys = (keys_of_plain(passage[start:end]) for start, end in places)
     else:
-        said = words(passage)
-        starts = [word.start for word in said]
-        keys = (runs(said[bisect_left(starts, start) : bisect_left(starts, end)]) for start, end in places)
+        passage_words = words(passage)
+        starts = [word.start for word in passage_words]
+        keys = (runs(passage_words[bisect_left(starts, start) : bisect_left(starts, end)]) for start, end in places)
     return tuple(_Piece(*place, f" {' '.join([*topic, *own])} ") for place, own in zip(places, keys, strict=True))
 
 
@@ -164,23 +164,23 @@ def _places(passage: str, code: str) -> Iterator[tuple[int, int]]:
 @lru_cache(maxsize=4096)
 def parts(text: str) -> frozenset[str]:
     """Return the parts of a text's words: runs of `LETTERS` letters; a shorter word is one part, between blanks."""
-    known = set[str]()
+    grams = set[str]()
     for run in runs(words(text)):
         size = SIGNS if DENSE.match(run) else LETTERS
-        known.update([run[at : at + size] for at in range(len(run) - size + 1)] if len(run) >= size else [f" {run} "])
-    return frozenset(known)
+        grams.update([run[at : at + size] for at in range(len(run) - size + 1)] if len(run) >= size else [f" {run} "])
+    return frozenset(grams)
 
 
-def runs(said: Sequence[Word]) -> list[str]:
+def runs(sequence: Sequence[Word]) -> list[str]:
     """Return folded words, those without spaces between them together."""
-    known, end = list[str](), -1
-    for word in said:
-        if word.start == end and UNSPACED.match(word.key) and UNSPACED.match(known[-1]):
-            known[-1] += word.key
+    keys, end = list[str](), -1
+    for word in sequence:
+        if word.start == end and UNSPACED.match(word.key) and UNSPACED.match(keys[-1]):
+            keys[-1] += word.key
         else:
-            known.append(word.key)
+            keys.append(word.key)
         end = word.end
-    return known
+    return keys
 
 
 FLOORS: dict[str, Callable[[str, str, Sequence[str], str], float]] = {  # of question, text, passages, language

@@ -78,19 +78,19 @@ def rows_of(paths: Sequence[Path], language: str, seed: int) -> Iterator[Reading
         name = language_name(language)
         task = Task(line.instruction, line.output, (line.passage,), language=name)
         standing = words.standing(task, {language})
-        known = standing if isinstance(standing, words.StandingAnswer) else None
+        answer = standing if isinstance(standing, words.StandingAnswer) else None
         where = (line.instruction, line.output, task.passages, name)
         yield ReadingRow(
             id=line.id,
             paragraph=str(line.paragraph),
             split=TENTHS[int(digest(seed, "reader", str(line.paragraph))[:8], 16) % 10],
             passage=line.passage,
-            sentences=known.sentences() if known else [],
-            question=known.question if known else line.instruction,
-            text=known.text if known else line.output,
+            sentences=answer.sentences() if answer else [],
+            question=answer.question if answer else line.instruction,
+            text=answer.text if answer else line.output,
             right=line.label == "right",
             unread=standing.because if isinstance(standing, words.Support) else "",
-            by_words=known.right if known else 0.5,
+            by_words=answer.right if answer else 0.5,
             overlap=floors.question_where_answer_stands(*where),
         )
 
@@ -114,8 +114,8 @@ def _of_squad(path: Path, text: str) -> Iterator[tuple[str, str]]:
         for number, paragraph in enumerate(paragraphs):
             answers = [(qa["id"], qa["question"], qa["answers"][0]["text"]) for qa in paragraph["qas"]]
             for id, question, right in answers:
-                others = [own for _, _, own in answers if own not in right and right not in own]
-                wrong = min(others, key=lambda own: (abs(len(own) - len(right)), own), default=None)
+                others = [answer for _, _, answer in answers if answer not in right and right not in answer]
+                wrong = min(others, key=lambda answer: (abs(len(answer) - len(right)), answer), default=None)
                 for label, output in (("right", right), ("wrong", wrong)) if wrong else ():
                     shared = {"id": f"{id}-{label}", "paragraph": number, "language": path.stem.rpartition(".")[2]}
                     texts = {"passage": paragraph["context"], "instruction": question, "output": output}
@@ -136,7 +136,7 @@ def of_frame(frame: pl.DataFrame) -> list[ReadingRow]:
 
 def groups(rows: Iterable[ReadingRow]) -> list[list[Example]]:
     """Return the examples of rows that follow each other and have the same passage together, to train on."""
-    return [[_example(row, [row.passage]) for row in own] for _, own in groupby(rows, attrgetter("passage"))]
+    return [[_example(row, [row.passage]) for row in group] for _, group in groupby(rows, attrgetter("passage"))]
 
 
 def alone(rows: Iterable[ReadingRow]) -> list[list[Example]]:
@@ -144,6 +144,6 @@ def alone(rows: Iterable[ReadingRow]) -> list[list[Example]]:
     return [[_example(row, row.sentences)] for row in rows]
 
 
-def _example(row: ReadingRow, shown: Sequence[str]) -> Example:
-    asked, unasked = (lift.messages(question, shown) for question in (row.question, ""))
+def _example(row: ReadingRow, sentences: Sequence[str]) -> Example:
+    asked, unasked = (lift.messages(question, sentences) for question in (row.question, ""))
     return Example(asked, unasked, row.text, row.right)

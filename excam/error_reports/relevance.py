@@ -35,9 +35,9 @@ def unrelated(question: str, passages: Sequence[str], language: str = "", share:
 
 def of_its_culture(question: str, passages: Sequence[str]) -> list[int]:
     """Return the places of the passages that may be about a culture of the question: all, if either names none."""
-    asked = named(question)
-    others = [named(passage) if asked else asked for passage in passages]
-    return [at for at, names in enumerate(others) if not names or asked & names]
+    question_names = named(question)
+    others = [named(passage) if question_names else question_names for passage in passages]
+    return [at for at, names in enumerate(others) if not names or question_names & names]
 
 
 def core(question: str) -> str:
@@ -51,13 +51,13 @@ def share_held(question: str, passage: str, language: str = "") -> float:
     Names of cultures do not count: every passage about a culture holds its name.
     """
     names = {word.key for name in _names(question) for word in words(name)}
-    asked = [word for word in content(question, language) if word.key not in names]
-    return _share(asked, passage, language or likely_language(question)) if asked else 1.0
+    question_words = [word for word in content(question, language) if word.key not in names]
+    return _share(question_words, passage, language or likely_language(question)) if question_words else 1.0
 
 
-def _share(said: Sequence[Word], passage: str, language: str) -> float:
+def _share(text_words: Sequence[Word], passage: str, language: str) -> float:
     """Return the share of words that a passage holds in any form."""
-    return sum(map(_vocabulary(passage, language).holds, said)) / len(said)
+    return sum(map(_vocabulary(passage, language).holds, text_words)) / len(text_words)
 
 
 @lru_cache(maxsize=1024)
@@ -67,8 +67,8 @@ def _vocabulary(passage: str, language: str) -> Vocabulary:
 
 def held_shares(answer: str, passages: Sequence[str], language: str = "") -> list[float]:
     """Return of each passage the share of an answer's content that it holds, 0 to 1; 0 of an answer without content."""
-    said = content(answer, language)
-    return [_share(said, passage, language or likely_language(answer)) if said else 0.0 for passage in passages]
+    terms = content(answer, language)
+    return [_share(terms, passage, language or likely_language(answer)) if terms else 0.0 for passage in passages]
 
 
 @lru_cache(maxsize=4096)
@@ -80,12 +80,12 @@ def named(text: str) -> frozenset[str]:
 @lru_cache(maxsize=4096)
 def _names(text: str) -> tuple[str, ...]:
     """Return the names of cultures in a text, the longest at each place."""
-    known, lengths = cultures.names(), _lengths()
+    all_names, lengths = cultures.names(), _lengths()
     keys = keys_of_plain(plain_text(text).text)
     named_so_far, end = [], 0
     for at in [at for at, key in enumerate(keys) if key in lengths]:
         run = [key.removesuffix("'s") for key in keys[at : at + _LONGEST]]
-        length = next((n for n in lengths[keys[at]] if " ".join(run[:n]) in known), 0)
+        length = next((n for n in lengths[keys[at]] if " ".join(run[:n]) in all_names), 0)
         if length and at >= end:
             named_so_far.append(" ".join(run[:length]))
             end = at + length
@@ -95,9 +95,9 @@ def _names(text: str) -> tuple[str, ...]:
 @cache
 def _lengths() -> dict[str, list[int]]:
     """Return how many words the names of cultures have, most first, by their first word, also in the genitive."""
-    known = defaultdict[str, set[int]](set)
+    by_form = defaultdict[str, set[int]](set)
     for name in cultures.names():
         first, *others = name.split(" ")
         for form in (first, f"{first}'s"):
-            known[form].add(len(others) + 1)
-    return {form: sorted(lengths, reverse=True) for form, lengths in known.items()}
+            by_form[form].add(len(others) + 1)
+    return {form: sorted(lengths, reverse=True) for form, lengths in by_form.items()}

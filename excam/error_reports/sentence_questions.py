@@ -21,8 +21,8 @@ def about(sentence: str, passages: Sequence[str], language: str = "") -> str:
     The subject are its content words that a passage holds, in any form. What nothing supports may be wrong, and a small
     model repeats what its question says.
     """
-    known = Vocabulary(passages, language or likely_language(sentence))
-    held = [word for word in content(sentence, language) if known.holds(word)]
+    vocabulary = Vocabulary(passages, language or likely_language(sentence))
+    held = [word for word in content(sentence, language) if vocabulary.holds(word)]
     subject = " ".join(one_line(sentence[word.start : word.end]) for word in held)
     return ABOUT.format(subject=subject) if len(held) >= FEWEST else ""
 
@@ -32,5 +32,5 @@ def repeats(answer: str, sentence: str, passages: Sequence[str], language: str =
 
     Then it repeats the sentence, and says nothing of the passages.
     """
-    said = Vocabulary([sentence], language or likely_language(sentence))
-    return any(map(said.holds, not_held(answer, passages, language)))
+    vocabulary = Vocabulary([sentence], language or likely_language(sentence))
+    return any(map(vocabulary.holds, not_held(answer, passages, language)))

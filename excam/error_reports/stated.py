@@ -92,10 +92,10 @@ def ask_stated(question: str, passages: Sequence[str], answers: str | None = Non
 
     Words of the answer may be those of `answers`, by default the question, and otherwise must stand in the passages.
     """
-    thinking, said, failure = yield from ask_for_words(state_messages(question, passages))
+    thinking, reply, failure = yield from ask_for_words(state_messages(question, passages))
     if failure:
         return StatedAnswer("", failure=failure, thinking=thinking)
-    stated = replace(read_stated(said, len(passages)), thinking=thinking)
+    stated = replace(read_stated(reply, len(passages)), thinking=thinking)
     if not is_held(stated.answer, question if answers is None else answers, passages):
         return replace(stated, answer="", invented=stated.answer)
     return stated
@@ -134,10 +134,10 @@ def others_about(question: str, stated: StatedAnswer, cited: Sequence[int], pass
     others = [at for at in range(len(passages)) if at not in cited]
     if not stated.answer or not others:
         return []
-    language, asked = likely_language(question), content(question)
+    language, question_words = likely_language(question), content(question)
     of_cited = Vocabulary((passages[at] for at in cited), language)
-    shared = [word for word in asked if of_cited.holds(word)]
-    if len(shared) < max(FEWEST_SHARED, SHARE_SHARED * len(asked)):
+    shared = [word for word in question_words if of_cited.holds(word)]
+    if len(shared) < max(FEWEST_SHARED, SHARE_SHARED * len(question_words)):
         return []
     return [at for at in others if all(map(Vocabulary([passages[at]], language).holds, shared))]
 
@@ -145,6 +145,6 @@ def others_about(question: str, stated: StatedAnswer, cited: Sequence[int], pass
 def differ(question: str, answer: str, other: str, language: str = "") -> bool:
     """Return whether two answers to a question are different closed values, or short names without a common word."""
     verdict = compared(answer, other, question, language).verdict
-    said = content(answer, language), content(other, language)
-    are_names = verdict is None and all(said) and max(map(len, said)) <= LONGEST_NAME
-    return verdict == "differs" or (are_names and not_held(other, [answer], language) == said[1])
+    word_lists = content(answer, language), content(other, language)
+    are_names = verdict is None and all(word_lists) and max(map(len, word_lists)) <= LONGEST_NAME
+    return verdict == "differs" or (are_names and not_held(other, [answer], language) == word_lists[1])

@@ -26,27 +26,27 @@ def stands(side: Side, sentence: str, question: str, language: str) -> bool:
     plain, functions = [plain_text(source).text for source in sources], function_words(language)
     if not _in_order(side.words, words_of_plain(plain[0]), functions):
         return False
-    known, scales = [_told(text, 0, functions) for text in plain], scales_of(language) | {"%"}
+    texts, scales = [_told(text, 0, functions) for text in plain], scales_of(language) | {"%"}
     said, at = _told(side.plain, side.start, functions).split(), 0
     for _ in range(MOST_RUNS):
         stretches = (said[at:end] for end in range(len(said), at, -1))
-        found = ((run, source) for run in stretches for source in known if _holds(source, run, scales))
+        found = ((run, source) for run in stretches for source in texts if _holds(source, run, scales))
         run, source = next(found, ([], ""))
         if functions.issuperset(run) or "".join(run) in functions:
             return False
         at += len(run)
         if at == len(said):
             return True
-        if source == known[0]:
-            known = known[1:]
+        if source == texts[0]:
+            texts = texts[1:]
     return False
 
 
-def _in_order(said: Sequence[Word], stated: Sequence[Word], functions: Collection[str]) -> bool:
+def _in_order(answer_words: Sequence[Word], stated: Sequence[Word], functions: Collection[str]) -> bool:
     """Return whether the words of content of an answer that a sentence has stand there in the same order."""
     held = {word.key for word in stated} - set(functions)
     rest = iter([word.key for word in stated])
-    return all(word.key in rest for word in said if word.key in held)
+    return all(word.key in rest for word in answer_words if word.key in held)
 
 
 def _holds(source: str, run: Sequence[str], scales: Collection[str]) -> bool:

@@ -34,17 +34,17 @@ def numbered(passages: Sequence[str]) -> str:
     return "\n".join(f"[{number}] {one_line(text)}" for number, text in enumerate(passages, 1))
 
 
-def ask_yes_no(asked: tuple[Message, ...]) -> Flow[_Leaning]:
+def ask_yes_no(messages: tuple[Message, ...]) -> Flow[_Leaning]:
     """Ask for the likelihoods of yes and no.
 
     A model or server without likelihoods is asked for a word, and its margin is `WORD` or -`WORD`.
     """
-    choice = yield from ask_for_choice(asked, ANSWERS)
+    choice = yield from ask_for_choice(messages, ANSWERS)
     if choice.logprobs is not None:
         margin = choice.logprobs[0] - choice.logprobs[1]
         return _Leaning(margin, f"yes over no {margin:+.2f}")
-    answer = yield from ask_for_text(asked)
-    said = _SAID.match(reasoning_and_answer(answer)[1] or "")
-    if said is None or answer.finish == "refused":
+    answer = yield from ask_for_text(messages)
+    match = _SAID.match(reasoning_and_answer(answer)[1] or "")
+    if match is None or answer.finish == "refused":
         return _Leaning(None, "neither yes nor no")
-    return _Leaning(WORD if said[1].lower() == "yes" else -WORD, f"said {said[1].lower()}")
+    return _Leaning(WORD if match[1].lower() == "yes" else -WORD, f"said {match[1].lower()}")

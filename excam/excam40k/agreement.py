@@ -38,17 +38,17 @@ def summary(bases: Iterable[BaseSample]) -> dict[str, Any]:
     label; the mean number of others, None where it is not known; and `vote_of_others`, the scaled accuracy of a judge
     that follows their vote, from -1 to 1, on one right and one wrong row of each. {} if there are none.
     """
-    known = [base for base in bases if base.label and base.agreement is not None]
-    if not known:
+    labelled_bases = [base for base in bases if base.label and base.agreement is not None]
+    if not labelled_bases:
         return {}
-    shares = np.array([base.agreement for base in known], dtype=np.float64)
+    shares = np.array([base.agreement for base in labelled_bases], dtype=np.float64)
     most, fewer = int(np.sum(shares > 0.5)), int(np.sum(shares < 0.5))
-    asked = [base.asked for base in known if base.asked is not None]
+    rater_counts = [base.asked for base in labelled_bases if base.asked is not None]
     return {
-        "base_samples": len(known),
+        "base_samples": len(labelled_bases),
         "with_most": most,
-        "with_half": len(known) - most - fewer,
+        "with_half": len(labelled_bases) - most - fewer,
         "with_fewer": fewer,
-        "mean_asked": round(float(np.mean(asked)), 2) if asked else None,
-        "vote_of_others": round((most - fewer) / len(known), 3),
+        "mean_asked": round(float(np.mean(rater_counts)), 2) if rater_counts else None,
+        "vote_of_others": round((most - fewer) / len(labelled_bases), 3),
     }

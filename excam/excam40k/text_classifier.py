@@ -34,11 +34,11 @@ def halves(units: NDArray[Any]) -> Iterator[tuple[Any, Any]]:
         yield from GroupKFold(2, shuffle=True, random_state=0).split(np.zeros(len(units)), groups=units)
 
 
-def token_matrix(shown: Sequence[Sequence[str]]) -> Any:
+def token_matrix(token_lists: Sequence[Sequence[str]]) -> Any:
     """Return one sparse row per list of tokens: which of them are there."""
     from sklearn.feature_extraction.text import CountVectorizer
 
-    return CountVectorizer(analyzer=list, binary=True).fit_transform(shown)  # pyright: ignore # a function
+    return CountVectorizer(analyzer=list, binary=True).fit_transform(token_lists)  # pyright: ignore # a function
 
 
 def word_matrix(texts: Sequence[str]) -> Any:

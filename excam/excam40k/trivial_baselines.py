@@ -140,11 +140,11 @@ def _no_error(view: shortcuts.View, matrix_of: shortcuts.Matrix, learned: pl.Dat
 
     The view sees all rows at once, as lengths become tenths of them; it uses no label.
     """
-    shown = view(pl.concat([part.select("instruction", "output", "templates") for part in (learned, tested)]))
+    tokens = view(pl.concat([part.select("instruction", "output", "templates") for part in (learned, tested)]))
     wrong = (learned["score"] < 0).to_numpy()
     if len(set(wrong)) < 2:
         return np.full(tested.height, 0.0 if wrong.any() else 1.0)
-    matrix = matrix_of(shown)
+    matrix = matrix_of(tokens)
     chances = text_classifier.fit(matrix[: learned.height], ~wrong).predict_proba(matrix[learned.height :])[:, 1]
     # A pair whose two sides are shown alike must be a tie: 12 digits, and what the order of additions moves is gone.
     return np.round(chances, 12)

@@ -72,8 +72,8 @@ def judged(answers: Sequence[dict[str, str]]) -> list[Result]:
     from excam.scoring.scorer import Scorer
 
     names = {"id": "id", "instruction": "question", "output": "text", "culture": "culture"}
-    shown = [{name: row[own] for name, own in names.items()} | {"language": "English"} for row in answers]
-    results = Scorer(WordReports().prepared(Setup(evidence=pack())), None).score(shown)
+    rows = [{name: row[column] for name, column in names.items()} | {"language": "English"} for row in answers]
+    results = Scorer(WordReports().prepared(Setup(evidence=pack())), None).score(rows)
     return [
         replace(result, parts={**result.parts, "really": row["label"]})
         for result, row in zip(results, answers, strict=True)

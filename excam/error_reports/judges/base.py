@@ -90,12 +90,12 @@ def failed(reason: str) -> Verdict:
 def ask_for_words(messages: tuple[Message, ...]) -> Flow[tuple[str, str, str]]:
     """Ask once; return the reasoning, what is said after it, and which of `SHARED_REASONS` there is not to read it."""
     answer = yield from ask_for_text(messages)
-    thinking, said = reasoning_and_answer(answer)
+    thinking, reply = reasoning_and_answer(answer)
     if answer.finish == "refused":
         return thinking, "", "refused"
-    if said is None or answer.finish == "length":
+    if reply is None or answer.finish == "length":
         return thinking, "", "truncated"
-    return thinking, said, "" if said.strip() else "empty"
+    return thinking, reply, "" if reply.strip() else "empty"
 
 
 def complete(verdict: Verdict, answer: Completion, reasoning: str) -> Verdict:

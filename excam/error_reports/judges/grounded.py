@@ -178,8 +178,8 @@ def claims_of(sample: Sample) -> list[TextClaim]:
     if (count < LONG or len(places) < 2) and (count <= SHORT or _is_asked(instruction, language)):
         start, end = _between(text, places, stating, language)
         return [TextClaim((start, end), text[start:end], "answer")]
-    asked = (asks(text[slice(*place)], language) for place in places)
-    parts = [(part, asks) for part, asks in zip(stating, asked, strict=True) if part]
+    question_flags = (asks(text[slice(*place)], language) for place in places)
+    parts = [(part, asks) for part, asks in zip(stating, question_flags, strict=True) if part]
     return _sentences(text, parts, likely_language(text) if language == "root" else language)
 
 
@@ -196,13 +196,13 @@ def _between(text: str, places: Sequence[Range], stating: Sequence[Range | None]
     A number stands in no sentence, and a sign in or beside a closing may deny the text: both belong to it.
     """
     is_plain = [side_of(text[slice(*place)], language, has_options=False).unread in ("", ASKS) for place in places]
-    said = [part or (None if plain else place) for place, part, plain in zip(places, stating, is_plain, strict=True)]
+    ranges = [part or (None if plain else place) for place, part, plain in zip(places, stating, is_plain, strict=True)]
     start, end = 0, len(text)
-    for place, part in zip(places, said, strict=True):
+    for place, part in zip(places, ranges, strict=True):
         if part == place or not PUNCTUATION.fullmatch(text, start, place[0]):
             break
         start = part[0] if part else place[1]
-    for place, part in zip(reversed(places), reversed(said), strict=True):
+    for place, part in zip(reversed(places), reversed(ranges), strict=True):
         if part or not PUNCTUATION.fullmatch(text, place[1], end):
             break
         end = place[0]
@@ -217,15 +217,15 @@ def _sentences(text: str, stretches: Sequence[tuple[Range, bool]], language: str
     """
     claims, heading = list[TextClaim](), None
     functions = function_words(language)
-    for (start, end), asked in stretches:
+    for (start, end), is_question in stretches:
         first = start if heading is None else heading
         heading = first if is_heading(text, (start, end)) else None
-        own = words(text[start:end])
-        is_remark = not asked and sum(word not in functions for word in own) < FEWEST_NEW
+        sentence_words = words(text[start:end])
+        is_remark = not is_question and sum(word not in functions for word in sentence_words) < FEWEST_NEW
         if claims and is_remark and heading is None and first == start:
             claims[-1] = replace(claims[-1], place=(claims[-1].place[0], end), text=text[claims[-1].place[0] : end])
-        elif heading is None and not (asked and len(own) <= SHORT):
-            claims.append(TextClaim((first, end), text[first:end], "question" if asked else "sentence"))
+        elif heading is None and not (is_question and len(sentence_words) <= SHORT):
+            claims.append(TextClaim((first, end), text[first:end], "question" if is_question else "sentence"))
     if heading is not None:
         place = (heading, stretches[-1][0][1])
         claims.append(TextClaim(place, text[slice(*place)]))
@@ -254,10 +254,10 @@ def read(dossier: _Dossier, reader: TextReader) -> Flow[Support]:
     if reader.states or reading.failure or reading.because:
         return reading
     sides = (reading.supported, reading.contradicted, reading.not_stated)
-    said = (
+    template = (
         "supported {:.2f}, contradicted {:.2f}, not stated {:.2f}" if reader.tells_contradiction else "supported {:.2f}"
     )
-    reading = replace(reading, reason=reading.reason or said.format(*sides))
+    reading = replace(reading, reason=reading.reason or template.format(*sides))
     if margin is None:
         return reading
     if not reading.passages:
@@ -356,9 +356,9 @@ def outcome(claim: JudgedClaim) -> str:
 
 
 def _line_of(claim: JudgedClaim) -> str:
-    known = claim.probability is not None
+    is_decided = claim.probability is not None
     expected = f"expected: {claim.expected} " if claim.expected else ""
-    sources = f"; {expected}(by {', '.join(claim.evidence)})" if known else ""
+    sources = f"; {expected}(by {', '.join(claim.evidence)})" if is_decided else ""
     because = f" ({claim.because})" if claim.because else ""
     return f"{outcome(claim)}{because}: {claim.claim.text}{sources}"
 

@@ -64,7 +64,7 @@ def gains_of(question: str, answers: Sequence[str]) -> Flow[list[float] | None]:
     None if the model or server gives no likelihoods of whole answers.
     """
     texts = tuple(answers)
-    choices = yield [Choose((Message("user", asked),), texts) for asked in (question, NO_QUESTION)]
+    choices = yield [Choose((Message("user", text),), texts) for text in (question, NO_QUESTION)]
     with_question, alone = choices
     assert isinstance(with_question, Choice), "a Choose is answered by a Choice"
     assert isinstance(alone, Choice), "a Choose is answered by a Choice"

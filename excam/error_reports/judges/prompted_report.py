@@ -85,8 +85,8 @@ SCHEMA = json.dumps(schema())  # models write the keys in this order, that of th
 def messages(instruction: str, output: str) -> tuple[Message, ...]:
     """Return the conversation: the explanation, two examples with their reports, and the pair to judge."""
     turns = [Message("system", SYSTEM)]
-    for asked, written, expected in EXAMPLES:
-        turns += [Message("user", _pair(asked, written)), Message("assistant", report.write(expected))]
+    for prompt, written, expected in EXAMPLES:
+        turns += [Message("user", _pair(prompt, written)), Message("assistant", report.write(expected))]
     return (*turns, Message("user", _pair(instruction, output)))
 
 

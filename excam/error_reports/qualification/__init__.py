@@ -34,11 +34,11 @@ def qualified(path: Path, described: str) -> Qualified:
     Raises ModelInvalid if it is no such file, that of another model or set, or if the model was no better than a guess.
     """
     try:
-        kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        model, reader, made_with = kept["model"], str(kept["reader"]), (kept["version"], kept["set"])
-        numbers = dict(zip(*kept["table"][:2], strict=True))
+        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        model, reader, made_with = record["model"], str(record["reader"]), (record["version"], record["set"])
+        numbers = dict(zip(*record["table"][:2], strict=True))
         right, decided, rows = (numbers[name] for name in ("right [95 %]", "decided", "rows"))
-        way = None if kept["way"] is None else _checked(Way(**kept["way"]))
+        way = None if record["way"] is None else _checked(Way(**record["way"]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise ModelInvalid(
             f"--qualified: {path}: no qualification; expected what `excam qualify --model M --to FILE` wrote"

@@ -61,9 +61,9 @@ class Numbers:
 def numbers(judge: str, examined: Sequence[Examined], seconds: float) -> list[Numbers]:
     """Return the numbers of a judge that took so many seconds, then those of the floors on the same rows."""
     below = {name: [_floor(row.question, name) for row in examined] for name in FLOORS}
-    best = max((_gains(own, _verdicts(own)) for own in below.values()), key=sum)
+    best = max((_gains(floor_rows, _verdicts(floor_rows)) for floor_rows in below.values()), key=sum)
     made = _numbers(judge, examined, seconds / len(examined), best)
-    return [made, *(_numbers(name, own, 0.0) for name, own in below.items())]
+    return [made, *(_numbers(name, floor_rows, 0.0) for name, floor_rows in below.items())]
 
 
 def _floor(question: ExamQuestion, name: str) -> Examined:
@@ -89,15 +89,15 @@ def _verdicts(rows: Sequence[Examined]) -> list[str]:
 
 def _numbers(judge: str, rows: Sequence[Examined], seconds: float, below: Sequence[float] | None = None) -> Numbers:
     """Return the numbers of a judge; `below` are the gains of the best floor on the same rows."""
-    verdicts, asked, pairs = _verdicts(rows), [row.question for row in rows], [row.question.pair for row in rows]
+    verdicts, questions, pairs = _verdicts(rows), [row.question for row in rows], [row.question.pair for row in rows]
     gains = _gains(rows, verdicts)
     minus = bootstrap.mean(np.subtract(gains, gains if below is None else below), pairs, 0)
-    decided = [question.label != "undecidable" for question in asked]
+    decided = [question.label != "undecidable" for question in questions]
     answered = [ok and said != "undecidable" for ok, said in zip(decided, verdicts, strict=True)]
-    hits = [ok and said == question.label for ok, said, question in zip(answered, verdicts, asked, strict=True)]
+    hits = [ok and said == question.label for ok, said, question in zip(answered, verdicts, questions, strict=True)]
     silent = [said == "undecidable" for said, ok in zip(verdicts, decided, strict=True) if not ok]
     ordered = [
-        said == question.label for said, question in zip(verdicts, asked, strict=True) if question.kind == "order"
+        said == question.label for said, question in zip(verdicts, questions, strict=True) if question.kind == "order"
     ]
     compared = [row for row in rows if row.question.label != "undecidable"]
     wrong, margins = [row.question.label == "wrong" for row in compared], [row.margin for row in compared]
@@ -173,7 +173,7 @@ def verdict(way: Way | None, row: Examined) -> str:
 
 
 def _gains(rows: Sequence[Examined], verdicts: Sequence[str]) -> list[float]:
-    return [_gain(said, row.question.label) for said, row in zip(verdicts, rows, strict=True)]
+    return [_gain(verdict, row.question.label) for verdict, row in zip(verdicts, rows, strict=True)]
 
 
 def _gain(verdict: str, label: str) -> float:
@@ -202,8 +202,8 @@ def _span_f1(rows: Sequence[Examined]) -> float | None:
     for row in rows:
         start = row.question.text.find(row.question.wrong_words)
         right = set(range(start, start + len(row.question.wrong_words)))
-        said = {at for place in row.marked or () for at in range(*place)}
-        hit, marked, gold = hit + len(right & said), marked + len(said), gold + len(right)
+        marked_places = {at for place in row.marked or () for at in range(*place)}
+        hit, marked, gold = hit + len(right & marked_places), marked + len(marked_places), gold + len(right)
     return 2 * hit / (marked + gold) if marked else None
 
 
@@ -211,16 +211,16 @@ def lines(numbers: Sequence[Numbers]) -> Iterator[list[str]]:
     """Yield the cells of a table, the head first."""
     head = ("judge", "rows", "net [95 %]", "minus floor [95 %]", "AUC [95 %]", "right [95 %]", "decided", "silent")
     yield [*head, "orders", "span F1", "s/row"]
-    for own in numbers:
+    for entry in numbers:
         yield [
-            own.judge,
-            str(own.rows),
-            _cell(own.net, own.net_interval),
-            _cell(own.minus, own.minus_interval),
-            _cell(own.auc, own.auc_interval),
-            _cell(own.correct, own.correct_interval),
-            *(_cell(value) for value in (own.coverage, own.unknown, own.orders, own.span_f1)),
-            f"{own.seconds:.1f}",
+            entry.judge,
+            str(entry.rows),
+            _cell(entry.net, entry.net_interval),
+            _cell(entry.minus, entry.minus_interval),
+            _cell(entry.auc, entry.auc_interval),
+            _cell(entry.correct, entry.correct_interval),
+            *(_cell(value) for value in (entry.coverage, entry.unknown, entry.orders, entry.span_f1)),
+            f"{entry.seconds:.1f}",
         ]
 
 

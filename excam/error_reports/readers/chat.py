@@ -92,14 +92,14 @@ class Chat:
         question, text, language = task.question, task.text, task.language
         if not stated.answer:
             return reading(None, because=NOT_STATED)
-        known = closed_values.compared(stated.answer, text, question, language)
-        margin = {"agrees": CLOSED, "differs": -CLOSED}[known.verdict] if known.verdict else None
-        ranges, reason, because = known.ranges, known.reason, ""
+        comparison = closed_values.compared(stated.answer, text, question, language)
+        margin = {"agrees": CLOSED, "differs": -CLOSED}[comparison.verdict] if comparison.verdict else None
+        ranges, reason, because = comparison.ranges, comparison.reason, ""
         if margin is None and not self.likelihoods:
             return reading(None, marks=_marks(ranges), reason=reason, because=UNQUALIFIED)
-        asked = [entail_messages(question, text, task.passages)] if task.is_sentence or margin is None else []
-        asked += [agree_messages(question, stated.answer, text)] if margin is None else []
-        leanings = yield from together([ask_yes_no(messages) for messages in asked])
+        conversations = [entail_messages(question, text, task.passages)] if task.is_sentence or margin is None else []
+        conversations += [agree_messages(question, stated.answer, text)] if margin is None else []
+        leanings = yield from together([ask_yes_no(messages) for messages in conversations])
         sides = [leaning.margin or 0.0 for leaning in leanings]
         if margin is None:
             margin, ranges = SLOPE * sum(sides) - OFFSET, unsupported(text, (question, stated.answer), language)

@@ -67,8 +67,8 @@ def reader(model: ModelFacts | None, *, is_qualified: bool = False) -> _LiftRead
 
 def messages(question: str, sentences: Sequence[str]) -> tuple[Message, ...]:
     """Return the conversation that is answered with a text; sentences come first, so that they are computed once."""
-    shown = f"Answer from the passages, in their words. {DATA}\n{FENCE}\n{numbered(sentences)}\n{FENCE}"
-    return Message("system", shown), Message("user", one_line(question) or NO_QUESTION)
+    prompt = f"Answer from the passages, in their words. {DATA}\n{FENCE}\n{numbered(sentences)}\n{FENCE}"
+    return Message("system", prompt), Message("user", one_line(question) or NO_QUESTION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,17 +86,17 @@ class _LiftReader:
 
     def read(self, task: Task) -> Flow[Support]:
         """Ask for two likelihoods where the text stands in a passage about the culture of the question."""
-        known = words.standing(task, self.fitted.languages)
-        if isinstance(known, Support):
-            return known
-        if known.here is None:
-            return known.reading(task, known.right)
-        conversation = messages(known.question, known.sentences())
-        choice = yield from ask_for_choice(conversation, (known.text,), NO_QUESTION)
+        standing = words.standing(task, self.fitted.languages)
+        if isinstance(standing, Support):
+            return standing
+        if standing.here is None:
+            return standing.reading(task, standing.right)
+        conversation = messages(standing.question, standing.sentences())
+        choice = yield from ask_for_choice(conversation, (standing.text,), NO_QUESTION)
         if choice.logprobs is None:
             return TOO_LONG
         likely, alone = choice.logprobs
-        margin = self.fitted.margin(likely - alone, known.right)
+        margin = self.fitted.margin(likely - alone, standing.right)
         if abs(margin) < SURE:
             return reading(None, because=NOT_SURE)
-        return known.reading(task, reading(margin).supported)
+        return standing.reading(task, reading(margin).supported)

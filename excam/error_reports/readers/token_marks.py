@@ -58,22 +58,22 @@ class TokenMarks:
     def read(self, task: Task) -> Flow[Support]:
         """Ask about all passages at once; the text is as well supported as the worst of its words."""
         places = words(task.text)
-        said = tuple(task.text[word.start : word.end] for word in places)
-        parts = yield from self._parts(task, said, task.passages)
-        if not parts or not said:
+        word_texts = tuple(task.text[word.start : word.end] for word in places)
+        parts = yield from self._parts(task, word_texts, task.passages)
+        if not parts or not word_texts:
             return TOO_LONG
-        scores = [max(part[at] for part in parts) for at in range(len(said))]
+        scores = [max(part[at] for part in parts) for at in range(len(word_texts))]
         marks = [Mark(word.start, word.end, 1 - math.exp(score)) for word, score in zip(places, scores, strict=True)]
         supported = math.exp(min(scores))
         return Support(supported, 1 - supported, 0.0, marks=tuple(marks))
 
-    def _parts(self, task: Task, said: tuple[str, ...], passages: Sequence[str]) -> Flow[list[tuple[float, ...]]]:
+    def _parts(self, task: Task, word_texts: tuple[str, ...], passages: Sequence[str]) -> Flow[list[tuple[float, ...]]]:
         """Ask with these passages, or if they do not fit with each half of them, the sentences of one at last."""
-        asked = (Message("user", self.prompt(task.question, passages)), Message("user", task.text))
-        choice = yield from ask_for_choice(asked, said)
+        conversation = (Message("user", self.prompt(task.question, passages)), Message("user", task.text))
+        choice = yield from ask_for_choice(conversation, word_texts)
         if choice.logprobs is not None:
             return [choice.logprobs]
         middle = len(passages) // 2
         pair = (passages[:middle], passages[middle:]) if middle else tuple((half,) for half in halves(passages[0]))
-        read = yield from together([self._parts(task, said, part) for part in pair])
+        read = yield from together([self._parts(task, word_texts, part) for part in pair])
         return [scores for part in read for scores in part]

@@ -89,26 +89,26 @@ class StandingAnswer:
 
     def sentences(self) -> list[str]:
         """Return in order the sentence with the answer, and the other one with most of the question."""
-        known = filter(None, (self.here, self.elsewhere))
-        places = sorted(known, key=lambda place: (place.passage, place.piece.start))
+        stands = filter(None, (self.here, self.elsewhere))
+        places = sorted(stands, key=lambda place: (place.passage, place.piece.start))
         return [_sentence(place, self.passages) for place in places]
 
     def reading(self, task: Task, right: float) -> Support:
         """Return the reading by the probability that the answer is right: what decides, and the words that it has."""
-        place, asked = self.here if self.here and right > 0.5 else self.asking, keys_of(self.question)
-        marks = [Mark(word.start, word.end, 1 - right) for word in words(task.text) if word.key not in asked]
+        place, question_keys = self.here if self.here and right > 0.5 else self.asking, keys_of(self.question)
+        marks = [Mark(word.start, word.end, 1 - right) for word in words(task.text) if word.key not in question_keys]
         by, expected = (self.near[place.passage],), _sentence(place, self.passages)
         return Support(right, 1 - right, 0.0, by, tuple(marks), expected=expected)
 
 
 def reading_of(task: Task) -> Support:
     """Return how passages support an answer, as far as words tell."""
-    known = standing(task, LANGUAGES)
-    if isinstance(known, Support):
-        return known
-    if known.asking.asked < LEAST_ASKED or max(known.right, 1 - known.right) < LEAST:
+    result = standing(task, LANGUAGES)
+    if isinstance(result, Support):
+        return result
+    if result.asking.asked < LEAST_ASKED or max(result.right, 1 - result.right) < LEAST:
         return _unknown(because=NOT_ASKED)
-    return known.reading(task, known.right)
+    return result.reading(task, result.right)
 
 
 def standing(task: Task, languages: Collection[str]) -> StandingAnswer | Support:
@@ -137,9 +137,9 @@ def standing(task: Task, languages: Collection[str]) -> StandingAnswer | Support
         return StandingAnswer(question, text, near, passages, here, elsewhere, RIGHT[bisect(DIFFERENCES, difference)])
     if asking.asked < HOLDING or (here and here.held >= NOT_HELD):
         return _unknown(because=OTHER_WORDS)
-    said = {word.key for word in side.words} - keys_of(question)
+    answer_keys = {word.key for word in side.words} - keys_of(question)
     others = [task.passages[at] for at in range(len(task.passages)) if at not in near]
-    others = [passage for passage in others if said <= keys_of(passage)]
+    others = [passage for passage in others if answer_keys <= keys_of(passage)]
     there, _ = places_of(question, text, others, language)
     if there is None or not stands(side, _sentence(there, others), question, language):
         return _unknown(because=OTHER_WORDS)

@@ -60,12 +60,12 @@ def pairs_lost(counts: Mapping[str, Any]) -> int:
 def _sizes(split: pl.DataFrame, shares: Mapping[str, float], dropped: Mapping[str, int]) -> Iterator[Check]:
     """Check that no split is empty or misses its share of base samples by more than a group and those lost later."""
     for name in dict.fromkeys([*split["dataset"], *dropped]):
-        own = split.filter(pl.col("dataset") == name)
-        sizes = {part: own.filter(pl.col("part") == part).height for part in SPLITS}
+        group = split.filter(pl.col("dataset") == name)
+        sizes = {part: group.filter(pl.col("part") == part).height for part in SPLITS}
         observed = ", ".join(f"{rows} {part}" for part, rows in sizes.items())
         there = "failed" if not (sizes["train"] and sizes["test"]) else "passed" if sizes["dev"] else "reported"
         yield Check("no split is empty", name, observed, "rows to train on and to test; few have none in dev", there)
-        bases = own.unique("base")
+        bases = group.unique("base")
         largest = max(bases["group"].value_counts()["count"], default=0)
         bound = largest + dropped.get(name, 0) + 1  # a group, one for each pair that was lost, and one for rounding
         for part in SPLITS:
@@ -80,11 +80,11 @@ def _sizes(split: pl.DataFrame, shares: Mapping[str, float], dropped: Mapping[st
 
 
 def _halves(rows: pl.DataFrame) -> Iterator[Check]:
-    for (dataset, part), own in rows.group_by("dataset", "part", maintain_order=True):
-        wrong = int(own["wrong"].sum())
-        observed = f"{own.height - wrong} right, {wrong} wrong"
+    for (dataset, part), group in rows.group_by("dataset", "part", maintain_order=True):
+        wrong = int(group["wrong"].sum())
+        observed = f"{group.height - wrong} right, {wrong} wrong"
         yield pass_or_fail(
-            f"right and wrong rows in {part}", str(dataset), observed, "equally many", 2 * wrong == own.height
+            f"right and wrong rows in {part}", str(dataset), observed, "equally many", 2 * wrong == group.height
         )
 
 
@@ -94,11 +94,11 @@ def _halves_of_templates(split: pl.DataFrame) -> Iterator[Check]:
     per = each.group_by("dataset", "part", "templates", maintain_order=True).agg(
         rows=pl.len(), wrong=pl.col("wrong").sum()
     )
-    for dataset, own in by_dataset(per):
-        uneven = own.filter(2 * pl.col("wrong") != pl.col("rows")).sort("part", "templates")
+    for dataset, group in by_dataset(per):
+        uneven = group.filter(2 * pl.col("wrong") != pl.col("rows")).sort("part", "templates")
         where = [f"{part} {template}" for part, template in zip(uneven["part"], uneven["templates"], strict=True)]
         check = "templates used more in right or in wrong rows of a split"
-        yield absence_check(check, dataset, where, f"of {own.height} in use")
+        yield absence_check(check, dataset, where, f"of {group.height} in use")
 
 
 def template_uses(rows: pl.DataFrame) -> pl.DataFrame:
@@ -107,10 +107,10 @@ def template_uses(rows: pl.DataFrame) -> pl.DataFrame:
     right = right.explode("templates", empty_as_null=True, keep_nulls=True)
     right = right.with_columns(slot=pl.col("templates").str.extract(r"^(.*)/"))
     lines = []
-    for key, own in right.group_by("dataset", "part", "task", "slot"):
-        counted = dict(own["templates"].value_counts().iter_rows())
+    for key, group in right.group_by("dataset", "part", "task", "slot"):
+        counted = dict(group["templates"].value_counts().iter_rows())
         counts = [counted.get(name, 0) for name in templates.names(str(key[3]))]
-        lines.append((*key, own.height, len(counts), min(counts), max(counts), p_of_equal(counts)))
+        lines.append((*key, group.height, len(counts), min(counts), max(counts), p_of_equal(counts)))
     columns = ("dataset", "part", "task", "slot", "pairs", "templates", "least", "most", "p")
     return pl.DataFrame(lines, schema=columns, orient="row").sort("dataset", "part", "task", "slot")
 
@@ -144,17 +144,17 @@ def _spread(used: pl.DataFrame, dropped: Mapping[str, int]) -> Iterator[Check]:
     lost hangs on no template: soft errors lose many pairs.
     """
     least_p = (1 - LEVEL) / max(used["p"].count(), 1)  # Bonferroni
-    for name, own in by_dataset(used):
+    for name, group in by_dataset(used):
         bound = 1 + dropped.get(name, 0)
-        spread = own.select((pl.col("most") - pl.col("least")).max()).item()
-        observed, check = f"{spread}, {own.height} slots in splits", "uses of a template, most minus least"
-        if bound >= int(own["pairs"].max() or 0):  # pyright: ignore # counts
+        spread = group.select((pl.col("most") - pl.col("least")).max()).item()
+        observed, check = f"{spread}, {group.height} slots in splits", "uses of a template, most minus least"
+        if bound >= int(group["pairs"].max() or 0):  # pyright: ignore # counts
             yield Check(
                 check, name, f"{observed}; more pairs were lost than any has", f"at most {bound}", "not decidable"
             )
         else:
             yield pass_or_fail(check, name, observed, f"at most {bound}", spread <= bound)
-        p = float(own["p"].min() or 0) if own["p"].count() else 1.0  # pyright: ignore[reportArgumentType] # numbers
+        p = float(group["p"].min() or 0) if group["p"].count() else 1.0  # pyright: ignore[reportArgumentType] # numbers
         expected = f"p of equal uses at least {least_p:.5f}"
         yield pass_or_fail("uses of the templates of a slot", name, f"p={p:.4f}", expected, p >= least_p)
 
@@ -167,11 +167,11 @@ def right_positions(split: pl.DataFrame) -> pl.DataFrame:
         options=pl.Series(views.options_shown(right), dtype=pl.Int64),
     ).drop_nulls("letter")
     lines = []
-    for (dataset, options), own in right.group_by("dataset", "options"):
-        counted = dict(own["letter"].value_counts().iter_rows())
+    for (dataset, options), group in right.group_by("dataset", "options"):
+        counted = dict(group["letter"].value_counts().iter_rows())
         counts = [counted.get(letter, 0) for letter in views.LETTERS[: int(str(options))]]
-        shown = ", ".join(f"{letter} {count}" for letter, count in zip(views.LETTERS, counts, strict=False))
-        lines.append((dataset, options, own.height, shown, p_of_equal(counts)))
+        observed = ", ".join(f"{letter} {count}" for letter, count in zip(views.LETTERS, counts, strict=False))
+        lines.append((dataset, options, group.height, observed, p_of_equal(counts)))
     columns = ("dataset", "options", "pairs", "right option", "p")
     return pl.DataFrame(lines, schema=columns, orient="row").sort("dataset", "options")
 
@@ -196,10 +196,10 @@ def label_counts(split: pl.DataFrame, bases: pl.DataFrame) -> pl.DataFrame:
 
 
 def _answers(answers: pl.DataFrame) -> Iterator[Check]:
-    for dataset, own in by_dataset(answers):
-        shown = ", ".join(f"{label} {pairs}" for label, pairs in own.select("label", "pairs").iter_rows())
-        spread = int(own["pairs"].max() or 0) - int(own["pairs"].min() or 0)  # pyright: ignore # counts
-        yield pass_or_fail("labels of right answers", dataset, shown, "equally many, up to one pair", spread <= 1)
+    for dataset, group in by_dataset(answers):
+        labels = ", ".join(f"{label} {pairs}" for label, pairs in group.select("label", "pairs").iter_rows())
+        spread = int(group["pairs"].max() or 0) - int(group["pairs"].min() or 0)  # pyright: ignore # counts
+        yield pass_or_fail("labels of right answers", dataset, labels, "equally many, up to one pair", spread <= 1)
 
 
 def strata(split: pl.DataFrame) -> pl.DataFrame:
@@ -214,9 +214,9 @@ def severity_table(soft: Mapping[str, Mapping[str, Any]]) -> pl.DataFrame:
     """Count answers that became rows by requested and stated severity, with the share that disagrees."""
     lines = []
     for dataset, counts in sorted(soft.items()):
-        for asked, stated in sorted(counts["severity"].items()):
+        for severity, stated in sorted(counts["severity"].items()):
             total = sum(stated.values())
             others = ", ".join(f"{name} {count}" for name, count in sorted(stated.items()))
-            lines.append((dataset, asked, total, others, 1 - stated.get(asked, 0) / total if total else None))
+            lines.append((dataset, severity, total, others, 1 - stated.get(severity, 0) / total if total else None))
     columns = {"dataset": pl.String, "asked for": pl.String, "kept answers": pl.Int64, "stated": pl.String}
     return pl.DataFrame(lines, schema={**columns, "disagree": pl.Float64}, orient="row")

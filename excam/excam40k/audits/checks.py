@@ -51,8 +51,8 @@ def pass_or_fail(check: str, dataset: str, observed: str, expected: str, passed:
 def absence_check(check: str, dataset: str, names_or_count: Sequence[str] | int, where: str = "") -> Check:
     """Return a check that nothing of a kind exists, from a count or from names; the first three names are shown."""
     count = names_or_count if isinstance(names_or_count, int) else len(names_or_count)
-    shown = f": {', '.join(names_or_count[:3])}" if count and not isinstance(names_or_count, int) else ""
-    return pass_or_fail(check, dataset, f"{count}{f' {where}' if where else ''}{shown}", "0", count == 0)
+    examples = f": {', '.join(names_or_count[:3])}" if count and not isinstance(names_or_count, int) else ""
+    return pass_or_fail(check, dataset, f"{count}{f' {where}' if where else ''}{examples}", "0", count == 0)
 
 
 def in_splits(rows: pl.DataFrame) -> pl.DataFrame:
@@ -62,8 +62,8 @@ def in_splits(rows: pl.DataFrame) -> pl.DataFrame:
 
 def by_dataset(rows: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
     """Yield each dataset with its rows, in the order of the rows."""
-    for (name,), own in rows.group_by("dataset", maintain_order=True):
-        yield str(name), own
+    for (name,), group in rows.group_by("dataset", maintain_order=True):
+        yield str(name), group
 
 
 def frame(checks: Iterable[Check]) -> pl.DataFrame:

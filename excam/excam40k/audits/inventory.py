@@ -38,9 +38,9 @@ def audit(rows: pl.DataFrame, regions: pl.DataFrame, languages: pl.DataFrame) ->
 
 
 def _named(split: pl.DataFrame) -> Iterator[Check]:
-    for dataset, own in by_dataset(split):
+    for dataset, group in by_dataset(split):
         for column in ("language", "culture"):
-            empty = own.filter(pl.col(column).str.strip_chars() == "")["id"].to_list()
+            empty = group.filter(pl.col(column).str.strip_chars() == "")["id"].to_list()
             yield absence_check(f"rows without a {column}", dataset, empty)
 
 
@@ -51,8 +51,8 @@ def cultures(split: pl.DataFrame) -> pl.DataFrame:
 
 def per_region(split: pl.DataFrame) -> pl.DataFrame:
     """Return rows per region over all datasets, most first."""
-    own = split.with_columns(kind=_kind()).filter(pl.col("kind") == "region")
-    return spread_over_parts(own.rename({"culture": "region"}), "region").sort(
+    regions = split.with_columns(kind=_kind()).filter(pl.col("kind") == "region")
+    return spread_over_parts(regions.rename({"culture": "region"}), "region").sort(
         "rows", "region", descending=[True, False]
     )
 
@@ -68,10 +68,10 @@ def _beside_paper(what: str, ours: pl.Series, paper: pl.DataFrame) -> tuple[obje
 
     If several of our spellings have the same plain form, the last one in the order of code points represents them.
     """
-    theirs, own = ({plain(name): name for name in sorted(names)} for names in (paper["name"], ours))
-    both = theirs.keys() & own.keys()
-    alone = [", ".join(names[name] for name in sorted(names.keys() - both)) for names in (theirs, own)]
-    return what, len(theirs), len(own), len(both), *alone
+    theirs, our_names = ({plain(name): name for name in sorted(names)} for names in (paper["name"], ours))
+    both = theirs.keys() & our_names.keys()
+    alone = [", ".join(names[name] for name in sorted(names.keys() - both)) for names in (theirs, our_names)]
+    return what, len(theirs), len(our_names), len(both), *alone
 
 
 def plain(name: str) -> str:

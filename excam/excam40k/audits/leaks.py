@@ -56,14 +56,14 @@ def hashes(rows: pl.DataFrame) -> pl.Series:
 
 def _within(rows: pl.DataFrame, split: pl.DataFrame) -> Iterator[Check]:
     """Check that each base, group, pair and text is in one split, and that files hold rows of their own split."""
-    for name, own in by_dataset(split):
+    for name, group in by_dataset(split):
         for column in ("base", "group", "pair"):
-            yield absence_check(f"{column}s in two splits", name, _in_two(own, column))
-        yield absence_check("equal texts in two splits", name, len(_in_two(own, "hash")), f"of {own.height} rows")
-        elsewhere = own.filter(pl.col("split") != pl.col("part"))["id"].to_list()
+            yield absence_check(f"{column}s in two splits", name, _in_two(group, column))
+        yield absence_check("equal texts in two splits", name, len(_in_two(group, "hash")), f"of {group.height} rows")
+        elsewhere = group.filter(pl.col("split") != pl.col("part"))["id"].to_list()
         yield absence_check("rows whose split is not that of their file", name, elsewhere)
         subset = rows.filter(pl.col("dataset") == name, pl.col("part") == "test-100")
-        test = own.filter(pl.col("part") == "test")
+        test = group.filter(pl.col("part") == "test")
         yield absence_check("rows of test-100 that are not in test", name, sorted(set(subset["id"]) - set(test["id"])))
     yield absence_check(
         "equal texts in two splits, across datasets", EVERYWHERE, len(_in_two(split, "hash")), f"of {split.height} rows"
@@ -73,12 +73,12 @@ def _within(rows: pl.DataFrame, split: pl.DataFrame) -> Iterator[Check]:
 def _questions(split: pl.DataFrame, questions: pl.DataFrame) -> Iterator[Check]:
     """Check that no question is in two splits. The list of near-duplicates has one base sample per question only."""
     flat = pl.col("question").str.to_lowercase().str.replace_all(r"\s+", " ").str.strip_chars()
-    asked = split.select("dataset", "base", "part").unique(maintain_order=True)
-    asked = asked.join(questions.with_columns(flat), on="base", how="left", maintain_order="left")
-    for dataset, own in by_dataset(asked):
-        shared_questions = [question[:60] for question in _in_two(own.drop_nulls("question"), "question")]
+    rows = split.select("dataset", "base", "part").unique(maintain_order=True)
+    rows = rows.join(questions.with_columns(flat), on="base", how="left", maintain_order="left")
+    for dataset, group in by_dataset(rows):
+        shared_questions = [question[:60] for question in _in_two(group.drop_nulls("question"), "question")]
         yield absence_check("equal questions in two splits", dataset, shared_questions)
-        yield absence_check("rows without their base sample", dataset, own["question"].null_count())
+        yield absence_check("rows without their base sample", dataset, group["question"].null_count())
 
 
 def _in_two(rows: pl.DataFrame, column: str) -> list[str]:
@@ -91,8 +91,8 @@ def _with_actual_splits(near: pl.DataFrame, split: pl.DataFrame) -> pl.DataFrame
     """Return near-duplicates between base samples in the data set, with the split that really holds their rows."""
     parts = split.select("base", "part").unique(maintain_order=True)
     for side in ("a", "b"):
-        own = parts.rename({"base": f"base_{side}", "part": f"part_{side}"})
-        near = near.join(own, on=f"base_{side}", how="inner", maintain_order="left")
+        side_parts = parts.rename({"base": f"base_{side}", "part": f"part_{side}"})
+        near = near.join(side_parts, on=f"base_{side}", how="inner", maintain_order="left")
     return near
 
 
@@ -102,9 +102,9 @@ def _train_and_held_out() -> pl.Expr:
 
 
 def _near_within(alike: pl.DataFrame, split: pl.DataFrame) -> Iterator[Check]:
-    own = alike.filter(pl.col("dataset_a") == pl.col("dataset_b"), pl.col("part_a") != pl.col("part_b"))
+    leaks = alike.filter(pl.col("dataset_a") == pl.col("dataset_b"), pl.col("part_a") != pl.col("part_b"))
     for dataset in split["dataset"].unique(maintain_order=True):
-        pairs = own.filter(pl.col("dataset_a") == dataset)
+        pairs = leaks.filter(pl.col("dataset_a") == dataset)
         names = [f"{a} ~ {b}" for a, b in zip(pairs["base_a"], pairs["base_b"], strict=True)]
         yield absence_check("near-duplicate questions in two splits", dataset, names)
 

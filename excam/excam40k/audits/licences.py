@@ -56,7 +56,7 @@ def source_digest(manifest: Mapping[str, Any]) -> str:
 def audit(lines: pl.DataFrame, expected: Mapping[str, Licensed], manifests: Mapping[str, Mapping[str, Any]]) -> Audit:
     """`lines`: the ledger; `expected`: the loaders' licences by dataset."""
     kinds = [
-        licence_kind(licence or "", own.terms or () if (own := expected.get(dataset)) else ())
+        licence_kind(licence or "", licensed.terms or () if (licensed := expected.get(dataset)) else ())
         for licence, dataset in lines.select("licence", "dataset").iter_rows()
     ]
     named = lines.with_columns(kind=pl.Series(kinds, dtype=pl.String))
@@ -76,9 +76,9 @@ def audit(lines: pl.DataFrame, expected: Mapping[str, Licensed], manifests: Mapp
 def _checks(
     lines: pl.DataFrame, expected: Mapping[str, Licensed], manifests: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[Check]:
-    for dataset, own in by_dataset(lines):
+    for dataset, group in by_dataset(lines):
         licence, terms, module = expected.get(dataset, Licensed("", None, "its module"))
-        other = own.filter(pl.col("licence").ne_missing(licence))["id"].to_list()
+        other = group.filter(pl.col("licence").ne_missing(licence))["id"].to_list()
         yield absence_check(f"rows that are not under the loader's licence ({licence or 'none'})", dataset, other)
         observed = f"{licence or 'none'}: {licence_kind(licence, terms or ())}"
         wanted = "a known kind" if terms is not None else f"{expected_instead(licence)}, in SOURCE of {module}"
@@ -89,5 +89,5 @@ def _checks(
             )
         fetched = str(manifests.get(dataset, {}).get("licence", "none"))
         yield pass_or_fail("licence in the source's manifest", dataset, fetched, licence, fetched == licence)
-        unknown = own.filter(pl.col("revision").is_null() | pl.col("source").is_null())["id"].to_list()
+        unknown = group.filter(pl.col("revision").is_null() | pl.col("source").is_null())["id"].to_list()
         yield absence_check("rows without a source", dataset, unknown)

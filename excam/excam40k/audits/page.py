@@ -56,9 +56,9 @@ def summary(audits: Mapping[str, Sequence[Check]]) -> str:
     """Return one page for all audits: every check that failed, that is only reported, or that too few rows leave
     undecided; then the outcomes per audit, and the content notice.
     """
-    counts = [(f"[{name}]({name}.md)", *_outcomes(own).values(), len(own)) for name, own in audits.items()]
+    counts = [(f"[{name}]({name}.md)", *_outcomes(checks).values(), len(checks)) for name, checks in audits.items()]
     parts = [
-        f"**{verdict([check for own in audits.values() for check in own])}** – all audits",
+        f"**{verdict([check for checks in audits.values() for check in checks])}** – all audits",
         f"## Failed\n\n{_items(audits, 'failed')}",
         f"## Reported: stops nothing\n\n{_items(audits, 'reported')}",
         f"## Not decidable: too few rows to tell\n\n{_items(audits, 'not decidable')}",

@@ -91,17 +91,17 @@ class ShortcutScore:
 def audit(rows: pl.DataFrame, encoded: Mapping[str, tuple[View, Matrix]] = MappingProxyType({})) -> Audit:
     """Return every view in every dataset. `rows` have their `part`; `encoded`: the view of an encoder, if any."""
     required, reported = [], []
-    for _, own in by_dataset(in_splits(rows)):
-        for view, shown in AT_CHANCE.items():
-            required += _test(own, view, *shown)
-        for view, shown in IN_KNOWN_GROUPS.items():
-            required += _test(own, view, *shown, unit="base")
-        for view, shown in {**REPORTED, **encoded}.items():
-            reported += _test(own, view, *shown)
-        for view, shown in encoded.items():
-            reported += _test(own, f"{view}, in known groups", *shown, unit="base")
+    for _, group in by_dataset(in_splits(rows)):
+        for view, functions in AT_CHANCE.items():
+            required += _test(group, view, *functions)
+        for view, functions in IN_KNOWN_GROUPS.items():
+            required += _test(group, view, *functions, unit="base")
+        for view, functions in {**REPORTED, **encoded}.items():
+            reported += _test(group, view, *functions)
+        for view, functions in encoded.items():
+            reported += _test(group, f"{view}, in known groups", *functions, unit="base")
         # Where annotators judge one text (EPIC) this is what the others said, which is no fault of the rows
-        reported += _test(own, *IN_ITS_GROUP, unit="base")
+        reported += _test(group, *IN_ITS_GROUP, unit="base")
     checks = [_check(result, len(required)) for result in required]
     checks += [_check(result, len(required), fails=False) for result in reported]
     note = f"An interval has a confidence of {LEVEL:.0%}; at chance: its high end is below {BOUND:g}. A view tells the "
@@ -122,22 +122,22 @@ def _test(
     """Test one view of one dataset, a half of its units by the other one; none if no row shows anything."""
     tokens_of_rows = show(rows)
     there = [place for place, tokens in enumerate(tokens_of_rows) if tokens]
-    rows, shown = rows[there], [tokens_of_rows[place] for place in there]
+    rows, token_rows = rows[there], [tokens_of_rows[place] for place in there]
     wrong = (rows["origin"] != "source").to_numpy()
     if not there or wrong.all() or not wrong.any():
         return []
-    if _same_in_pairs(rows["pair"].to_list(), shown, wrong):
+    if _same_in_pairs(rows["pair"].to_list(), token_rows, wrong):
         how, hits = SAME, ~wrong
     else:
-        how, guesses = _guess(rows[unit], matrix_of(shown), wrong)
+        how, guesses = _guess(rows[unit], matrix_of(token_rows), wrong)
         hits = guesses == wrong
     sums, sizes = text_classifier.by_group(rows["group"].to_numpy(), hits)
     return [ShortcutScore(str(rows["dataset"][0]), view, how, sums, sizes)]
 
 
-def _same_in_pairs(pairs: Sequence[str], shown: Sequence[Any], wrong: Labels) -> bool:
+def _same_in_pairs(pairs: Sequence[str], token_rows: Sequence[Any], wrong: Labels) -> bool:
     sides: dict[str, list[Any]] = {}
-    for pair, tokens, is_wrong in zip(pairs, shown, wrong, strict=True):
+    for pair, tokens, is_wrong in zip(pairs, token_rows, wrong, strict=True):
         sides.setdefault(pair, []).append((bool(is_wrong), tokens))
     return all(len(two) == 2 and two[0][0] != two[1][0] and two[0][1] == two[1][1] for two in sides.values())
 
@@ -186,13 +186,13 @@ def _check(result: ShortcutScore, tests: int, *, fails: bool = True) -> Check:
     numbers = f"{result.scaled:.3f} [{low:.3f}, {high:.3f}]"
     size = f"n={int(result.sizes.sum())} in {len(result.sums)} groups"
     judged = verdict(result, tests)
-    shown = f"{numbers}: not decidable at {size}" if judged == "not decidable" else f"{numbers}, {size}: {judged}"
+    observed = f"{numbers}: not decidable at {size}" if judged == "not decidable" else f"{numbers}, {size}: {judged}"
     expected = f"an interval ({LEVEL:.0%}) below {BOUND:g}" if fails else "nothing, reported"
     outcomes: dict[Verdict, Outcome] = {
         "tells the label": "failed" if fails else "reported",
         "not decidable": "not decidable",
     }
-    return Check(f"at chance: {result.view}", result.dataset, shown, expected, outcomes.get(judged, "passed"))
+    return Check(f"at chance: {result.view}", result.dataset, observed, expected, outcomes.get(judged, "passed"))
 
 
 def _table(results: Sequence[ShortcutScore], tests: int) -> pl.DataFrame:

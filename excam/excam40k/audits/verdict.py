@@ -15,7 +15,7 @@ def concerning(
     their audits.
     """
     wanted = {*datasets, trained_on, EVERYWHERE}
-    return [(name, check) for name, own in audits.items() for check in own if check.dataset in wanted]
+    return [(name, check) for name, checks in audits.items() for check in checks if check.dataset in wanted]
 
 
 def refusal(checks: Sequence[tuple[str, Check]], summary: str) -> str | None:

@@ -74,10 +74,10 @@ def asked_and_answered(rows: pl.DataFrame) -> Tokens:
     """Return each word of the instruction with the answer, if that is short: a story may tell the verdict on it."""
     texts = zip(rows["instruction"], answers(rows), strict=True)
     return [
-        [f"{word} {answer}" for word in sorted(set(regex.findall(r"\w+", asked.casefold())))]
+        [f"{word} {answer}" for word in sorted(set(regex.findall(r"\w+", question.casefold())))]
         if len(answer) <= SHORT
         else []
-        for asked, answer in texts
+        for question, answer in texts
     ]
 
 
@@ -152,9 +152,9 @@ def _characters_within(text: str, part: str) -> int:
     text, part = text.casefold(), part.casefold()
     if len(part) < RUN:
         return len(part) if regex.search(as_word(regex.escape(part)), text) else 0
-    known, count, until = _runs(text), 0, 0
+    runs, count, until = _runs(text), 0, 0
     for start in range(len(part) - RUN + 1):
-        if part[start : start + RUN] in known:
+        if part[start : start + RUN] in runs:
             count += start + RUN - max(start, until)
             until = start + RUN
     return count

@@ -58,14 +58,14 @@ def exchanges(samples: Sequence[Sample], seed: int) -> Mapping[str, Exchange]:
 
     Every year is given as often as it is taken.
     """
-    own = [
+    rows = [
         (sample, list(_years(sample)))
         for sample in sorted(samples, key=lambda sample: digest(seed, "figures", sample.pair))
         if sample.task == "freeform" and not is_rejected(sample.answer)
     ]
     by_pair: dict[str, Exchange] = {}
-    for turn in range(max((len(figures) for _, figures in own), default=0)):  # else the next number of an answer
-        left = [(sample, figures[turn]) for sample, figures in own if figures[turn:] and sample.pair not in by_pair]
+    for turn in range(max((len(figures) for _, figures in rows), default=0)):  # else the next number of an answer
+        left = [(sample, figures[turn]) for sample, figures in rows if figures[turn:] and sample.pair not in by_pair]
         by_pair |= _exchanged(left)
     return by_pair
 
@@ -81,12 +81,12 @@ def _years(sample: Sample) -> Iterator[Year]:
         if not INEXACT.search(sample.output, max(text.start, match.start() - 60), match.start())
     ]
     matches.sort(key=lambda match: not _is_on_a_people(sample, text.sentence(match.start())))
-    asked = NUMBER.findall(sample.instruction)
+    numbers = NUMBER.findall(sample.instruction)
     everywhere = NUMBER.findall(sample.output, text.start)
     for year in dict.fromkeys(match[0] for match in matches):
         starts = tuple(sorted(match.start() for match in matches if match[0] == year))
         apart = all(later - earlier > CHARACTERS_APART for earlier, later in pairwise(starts))
-        if apart and year not in asked and everywhere.count(year) == len(starts):
+        if apart and year not in numbers and everywhere.count(year) == len(starts):
             yield Year(year, starts)
 
 

@@ -52,8 +52,8 @@ def names_culture(base: BaseSample) -> bool:
 @cache
 def _name_of(culture: str) -> regex.Pattern[str]:
     key = culture_key(culture)
-    known = {culture.casefold(), *(name for name in names() if culture_key(name) == key)}
-    either = "|".join(map(regex.escape, sorted(known, key=len, reverse=True)))
+    forms = {culture.casefold(), *(name for name in names() if culture_key(name) == key)}
+    either = "|".join(map(regex.escape, sorted(forms, key=len, reverse=True)))
     return regex.compile(as_word(rf"(?:{either})s?"), regex.I)
 
 

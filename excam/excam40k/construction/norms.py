@@ -95,8 +95,8 @@ def exchanges(samples: Sequence[Sample], severity: Severity, seed: int) -> Mappi
             held[sample.culture, norm.custom].add(norm.norm)
     waiting: defaultdict[tuple[str, str, str, bool, bool], list[Sample]] = defaultdict(list)
     by_pair: dict[str, Exchange] = {}
-    own = (sample for sample in samples if sample.pair.endswith(f"/{severity}") and _may_be_told(sample))
-    for sample in sorted(own, key=lambda sample: digest(seed, "norms", sample.pair)):
+    candidates = (sample for sample in samples if sample.pair.endswith(f"/{severity}") and _may_be_told(sample))
+    for sample in sorted(candidates, key=lambda sample: digest(seed, "norms", sample.pair)):
         yes, stop, story = sample.answer.startswith("Yes"), sample.answer.endswith("."), _story(sample.instruction)
         customs: dict[str, str] = {}  # about which the sample may be told -> the norm that its story follows
         for norm in _stated(sample.answer):

@@ -102,5 +102,5 @@ def _unusable(right: Sample, reply: SoftAnswer) -> str:
 
 def severity_stated(severity: str) -> Severity | None:
     """Return the severity that a generator states; None if it states neither "minor" nor "major", or both."""
-    stated: list[Severity] = [known for known in SEVERITIES if re.search(rf"\b{known}\b", severity)]
+    stated: list[Severity] = [name for name in SEVERITIES if re.search(rf"\b{name}\b", severity)]
     return stated[0] if len(stated) == 1 else None

@@ -155,8 +155,8 @@ def _content(text: str, start: int, end: int) -> tuple[int, int]:
     """Return the part of `text[start:end]` from its first to its last cluster that is not only punctuation or space."""
     if text[start:end].isalnum():
         return start, end
-    kept = [match.span() for match in CLUSTER.finditer(text, start, end) if not BLANK.fullmatch(match.group())]
-    return (kept[0][0], kept[-1][1]) if kept else (end, end)
+    clusters = [match.span() for match in CLUSTER.finditer(text, start, end) if not BLANK.fullmatch(match.group())]
+    return (clusters[0][0], clusters[-1][1]) if clusters else (end, end)
 
 
 def _nltk_tokens(text: str) -> Iterator[Token]:

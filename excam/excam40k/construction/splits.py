@@ -68,11 +68,11 @@ def pair_up(right: Sequence[Sample], wrong: Sequence[Sample]) -> tuple[list[Samp
             left_out["duplicate-wrong"] += 1
         else:
             unpaired[sample.pair] = sample
-    kept: dict[str, Pair] = {}
+    pairs: dict[str, Pair] = {}
     for sample in right:
         if sample.report.errors:
             left_out["right-with-errors"] += 1
-        elif sample.pair in kept:
+        elif sample.pair in pairs:
             left_out["duplicate-right"] += 1
         elif sample.pair not in unpaired:
             left_out["right-without-wrong"] += 1
@@ -81,9 +81,9 @@ def pair_up(right: Sequence[Sample], wrong: Sequence[Sample]) -> tuple[list[Samp
             del unpaired[sample.pair]
         else:
             wrong_one = unpaired[sample.pair]
-            kept[sample.pair] = (_like(sample, wrong_one), wrong_one)
-    left_out["wrong-without-right"] += len(unpaired.keys() - kept.keys())
-    return [sample for pair in kept.values() for sample in pair], +left_out
+            pairs[sample.pair] = (_like(sample, wrong_one), wrong_one)
+    left_out["wrong-without-right"] += len(unpaired.keys() - pairs.keys())
+    return [sample for pair in pairs.values() for sample in pair], +left_out
 
 
 def _like(right: Sample, wrong: Sample) -> Sample:
@@ -153,21 +153,21 @@ def mixture(
     """
     left_out = trained_on.removeprefix("without-")
     if trained_on not in ("all", "permissive") and (left_out == trained_on or left_out not in samples_by_dataset):
-        known = ", ".join(["all", "permissive", *(f"without-{dataset}" for dataset in sorted(samples_by_dataset))])
-        raise ConfigInvalid(f"{trained_on}: no such mixture; known: {known}")
-    kept = [
+        choices = ", ".join(["all", "permissive", *(f"without-{dataset}" for dataset in sorted(samples_by_dataset))])
+        raise ConfigInvalid(f"{trained_on}: no such mixture; known: {choices}")
+    rows = [
         _of_dataset(sample, dataset)
         for dataset, samples in samples_by_dataset.items()
         for sample in samples
         if dataset != left_out and sample.base not in leaking
         if trained_on != "permissive" or is_permissive(sample.licence)
     ]
-    pairs = _pairs(kept)
+    pairs = _pairs(rows)
     if limit is not None:
         units = [(name, right.dataset, 2) for name, (right, _) in pairs.items()]
         names = draw(units, limit, seed)
-        kept = [sample for name in names for sample in pairs[name]]
-    return sorted(kept, key=lambda sample: digest(seed, "mixture", sample.id))
+        rows = [sample for name in names for sample in pairs[name]]
+    return sorted(rows, key=lambda sample: digest(seed, "mixture", sample.id))
 
 
 def draw(units: Iterable[tuple[str, str, int]], limit: int, seed: int) -> list[str]:
@@ -212,8 +212,8 @@ def _right_first(first: Sample, second: Sample) -> Pair:
     return (second, first) if first.report.errors else (first, second)
 
 
-def _rows_of(pairs: Mapping[str, Pair], kept: Iterable[str], seed: int) -> list[Sample]:
-    order = sorted(kept, key=lambda name: (digest(seed, "rows", pairs[name][0].base), name))
+def _rows_of(pairs: Mapping[str, Pair], names: Iterable[str], seed: int) -> list[Sample]:
+    order = sorted(names, key=lambda name: (digest(seed, "rows", pairs[name][0].base), name))
     return [sample for name in order for sample in pairs[name]]
 
 

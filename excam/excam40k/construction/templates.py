@@ -160,8 +160,8 @@ def fill(template: str, values: Mapping[str, str]) -> str:
             before, behind = "“”" if '"' in value else '""'
         elif before in _INNER and behind and _LIKE[before].intersection(value):
             before, behind = _INNER[before]
-        own = _ASKS if mark in "?؟？" else _ENDS_SENTENCE
-        return before + value + behind + ("" if behind and mark and own.search(value) else mark)
+        pattern = _ASKS if mark in "?؟？" else _ENDS_SENTENCE
+        return before + value + behind + ("" if behind and mark and pattern.search(value) else mark)
 
     return _ENDING.sub(filled, template)
 

@@ -175,8 +175,8 @@ def _slots(base: BaseSample, variant: str, local: Collection[str]) -> tuple[str,
     parts = {"role": base.role, "context": base.context} if task == "impersonation" else {}
     before = [f"{task}/{slot}" for slot, content in parts.items() if content]
     options = ["qa/options"] if task == "qa" else []
-    own = code_of(base.language)
-    code = own if own and own in local else ENGLISH
+    local_code = code_of(base.language)
+    code = local_code if local_code and local_code in local else ENGLISH
     return tuple(in_language(slot, code) for slot in (*before, f"{task}/instruction", *options, f"{task}/output"))
 
 
@@ -197,7 +197,7 @@ def _assign_templates(
         deck = sorted(names(slot), key=lambda name: digest(seed, "template", dataset, split, task, name))
         members.sort(key=lambda pair: digest(seed, "templates", slot, pair))  # the slot: slots are not locked together
         chosen |= {(pair, slot): deck[place % len(deck)] for place, pair in enumerate(members)}
-    return {pair: tuple(chosen[pair, slot] for slot in own) for pair, own in slots.items()}
+    return {pair: tuple(chosen[pair, slot] for slot in pair_slots) for pair, pair_slots in slots.items()}
 
 
 def _values(base: BaseSample, answer: str, variant: str, seed: int, writing: Writing) -> dict[str, str]:

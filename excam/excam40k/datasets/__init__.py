@@ -29,19 +29,19 @@ def available() -> tuple[str, ...]:
     return modules_in("excam40k/datasets")
 
 
-def load(name: str, own: str | None = None) -> Benchmark:
-    """Return the benchmark `name`: a module of this folder or, where `own` is given, the one in that file.
+def load(name: str, path: str | None = None) -> Benchmark:
+    """Return the benchmark `name`: a module of this folder or, where `path` is given, the one in that file.
 
     Raises ConfigInvalid for an unknown name, and for a module that cannot be run or is incomplete.
     """
-    if own is None and name not in available():
+    if path is None and name not in available():
         raise ConfigInvalid(
             f"datasets.{name}: no such benchmark; known: {', '.join(available())}; "
             f"for one of your own set datasets.{name}.module to its file (docs/extending.md)"
         )
-    module = _run(name, own) if own else import_module(f"excam.excam40k.datasets.{name.replace('-', '_')}")
+    module = _run(name, path) if path else import_module(f"excam.excam40k.datasets.{name.replace('-', '_')}")
     module.__dict__.setdefault("MISTAKE", "fact")
-    place = place_of(name, own)
+    place = place_of(name, path)
     for constant, of in (("TASK", Task), ("ERRORS", Errors), ("MISTAKE", Mistake)):
         if (value := getattr(module, constant, None)) not in (expected := get_args(of)):
             raise ConfigInvalid(f"{place}: {constant}: found {value!r}; expected one of {', '.join(expected)}")
@@ -64,26 +64,26 @@ def load(name: str, own: str | None = None) -> Benchmark:
     return cast(Benchmark, module)
 
 
-def place_of(name: str, own: str | None = None) -> str:
-    """Return the file of a benchmark, for messages: `own`, or that of the package."""
-    return own or f"excam/excam40k/datasets/{name.replace('-', '_')}.py"
+def place_of(name: str, path: str | None = None) -> str:
+    """Return the file of a benchmark, for messages: `path`, or that of the package."""
+    return path or f"excam/excam40k/datasets/{name.replace('-', '_')}.py"
 
 
-def _run(name: str, own: str) -> ModuleType:
+def _run(name: str, path: str) -> ModuleType:
     """Run the file of a benchmark outside of the package, afresh each time. Raises ConfigInvalid if that fails."""
-    if not Path(own).is_file():
+    if not Path(path).is_file():
         raise ConfigInvalid(
-            f"datasets.{name}.module: {own}: no such file; expected a Python module (docs/extending.md)"
+            f"datasets.{name}.module: {path}: no such file; expected a Python module (docs/extending.md)"
         )
     module = ModuleType(f"excam_benchmark_{name}")
-    module.__file__ = own
+    module.__file__ = path
     sys.modules[module.__name__] = module  # dataclasses look there
     try:
-        exec(compile(Path(own).read_bytes(), own, "exec"), module.__dict__)  # noqa: S102  # leaves no bytecode behind
+        exec(compile(Path(path).read_bytes(), path, "exec"), module.__dict__)  # noqa: S102  # leaves no bytecode behind
     except Exception as problem:  # a user's own code may raise anything
         reason = f"{type(problem).__name__}: {in_a_line(problem)}"
         raise ConfigInvalid(
-            f"{own}{_line_in(own, problem)}: cannot be run: {reason}; expected a module with SOURCE and read"
+            f"{path}{_line_in(path, problem)}: cannot be run: {reason}; expected a module with SOURCE and read"
         ) from None
     return module
 
@@ -110,14 +110,14 @@ def check_settings(name: str, benchmark: Benchmark, settings: Mapping[str, float
 
 
 def read(
-    name: str, folder: Path, settings: Mapping[str, float], own: str | None = None, rows: Rows = "by-rule"
+    name: str, folder: Path, settings: Mapping[str, float], path: str | None = None, rows: Rows = "by-rule"
 ) -> Reading:
-    """Return the base samples of a snapshot; `own` as for `load`, `rows`: whether rules change any.
+    """Return the base samples of a snapshot; `path` as for `load`, `rows`: whether rules change any.
 
     Raises SourceInvalid, also where the module names a column or a field that there is not, fails in another way, or
     reads under another name.
     """
-    benchmark, place = load(name, own), place_of(name, own)
+    benchmark, place = load(name, path), place_of(name, path)
     check_settings(name, benchmark, settings)
     try:
         with applied(rows):
@@ -144,9 +144,9 @@ def summary_lines(reading: Reading, drawn: int) -> list[str]:
         lines.append(f"{reading.dataset}: changed by rule: {changed}")
     lines += [f"{reading.dataset}: {reason}, e.g. {example}" for reason, example in reading.examples.items()]
     for kind, values in reading.unknown.items():
-        shown = ", ".join(f"{value!r} ({rows} rows)" for value, rows in list(values.items())[:5])
+        examples = ", ".join(f"{value!r} ({rows} rows)" for value, rows in list(values.items())[:5])
         more = f" and {len(values) - 5} more" if len(values) > 5 else ""
-        lines.append(f"{reading.dataset}: unknown {kind}, kept: {shown}{more}")
+        lines.append(f"{reading.dataset}: unknown {kind}, kept: {examples}{more}")
     return lines + _culture_lines(reading)
 
 
@@ -159,6 +159,6 @@ def _culture_lines(reading: Reading) -> list[str]:
     fewest, questions = of_culture.row(0)
     lines = [f"{reading.dataset}: {of_culture.height} cultures, fewest questions: {questions} ({fewest})"]
     if few := of_culture.filter(pl.col("questions") < _LEAST_QUESTIONS)["culture"].to_list():
-        shown = ", ".join(few[:5]) + (f" and {len(few) - 5} more" if len(few) > 5 else "")
-        lines.append(f"{reading.dataset}: warning: under {_LEAST_QUESTIONS} questions: {shown}")
+        names = ", ".join(few[:5]) + (f" and {len(few) - 5} more" if len(few) > 5 else "")
+        lines.append(f"{reading.dataset}: warning: under {_LEAST_QUESTIONS} questions: {names}")
     return lines

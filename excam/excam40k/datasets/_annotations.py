@@ -97,11 +97,11 @@ def _synonyms(records: Mapping[str, Mapping[str, QuestionRecord]]) -> dict[Stems
     for regions in records.values():
         for region, record in regions.items():
             for answer in record.answers:
-                own = {stems(wording) for wording in answer.wordings} - {frozenset()}
-                for wording in own:
-                    same[wording] |= own
+                stem_sets = {stems(wording) for wording in answer.wordings} - {frozenset()}
+                for wording in stem_sets:
+                    same[wording] |= stem_sets
                 for local in answer.local:
-                    of_local[region, local.casefold()] |= own
+                    of_local[region, local.casefold()] |= stem_sets
     for wordings in of_local.values():
         for wording in wordings:
             same[wording] |= wordings

@@ -41,8 +41,8 @@ class Asked:
         self._alike, self._users = annotations.alike, annotations.users
         questions = [stems(record.question) for record in self._records.values()]
         ignored = frozenset.intersection(*questions) if questions else frozenset[str]()
-        said = [record for other in (key, *beside) for record in annotations.records.get(other, {}).values()]
-        wordings = (wording for record in said for wording in record.wordings)
+        records = [record for other in (key, *beside) for record in annotations.records.get(other, {}).values()]
+        wordings = (wording for record in records for wording in record.wordings)
         self._wordings = Wordings(wordings, ignored, annotations.synonyms)
         self._names = frozenset(stem for region in annotations.files for stem in stems(region.replace("_", " ")))
 

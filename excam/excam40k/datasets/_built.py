@@ -25,7 +25,7 @@ Built = tuple[list[str], str | None, str | None]  # options, the right one, or w
 def build_questions(
     dataset: str,
     annotations: Annotations,
-    asked: Callable[[str], Asked],
+    question_of: Callable[[str], Asked],
     official: Collection[tuple[str, str]],
     least_votes: int,
 ) -> pl.DataFrame:
@@ -37,7 +37,7 @@ def build_questions(
     rows = [
         (annotations.files[region], region, key, annotations.records[key][region].question, questions)
         for key in annotations.records
-        for region, questions in _build(asked(key), list(annotations.records[key]), key, official, least_votes)
+        for region, questions in _build(question_of(key), list(annotations.records[key]), key, official, least_votes)
     ]
     return built_frame(dataset, "built", rows)
 
@@ -54,7 +54,7 @@ def built_frame(dataset: str, kind: str, rows: Iterable[tuple[str, str, str, str
 
 
 def _build(
-    asked: Asked, regions: list[str], key: str, official: Collection[tuple[str, str]], least_votes: int
+    answers: Asked, regions: list[str], key: str, official: Collection[tuple[str, str]], least_votes: int
 ) -> list[tuple[str, list[Built]]]:
     """Return the built questions of each region.
 
@@ -63,10 +63,10 @@ def _build(
     used, as is the first one of a region with which none exchanges.
     """
     regions = [region for region in regions if (region, key) not in official]
-    right = {region: asked.right(region, least_votes) for region in regions}
+    right = {region: answers.right(region, least_votes) for region in regions}
     used = Counter[str]()
     wrong = {
-        region: asked.wrong(region, answer, used) for region, answer in right.items() if isinstance(answer, Meaning)
+        region: answers.wrong(region, answer, used) for region, answer in right.items() if isinstance(answer, Meaning)
     }
     built: defaultdict[str, list[Built]] = defaultdict(list)
     for region, answer in right.items():

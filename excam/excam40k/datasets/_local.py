@@ -141,11 +141,11 @@ class _Local:
             return "unknown-language"
         if not tongue.name.search(record.local):
             return "names-no-region" if record.local.strip() else "no-local-question"
-        asked = self._asked(key)
-        answer = asked.right(region, self._least_votes)
+        answers = self._asked(key)
+        answer = answers.right(region, self._least_votes)
         if isinstance(answer, str):
             return answer
-        text = answer.wordings[0] if asked.quantity(region) else self._text(tongue, answer)
+        text = answer.wordings[0] if answers.quantity(region) else self._text(tongue, answer)
         if text is None:
             return "no-local-wording"
         self._taken[tongue.language][text] -= MOST_WRONG
@@ -159,11 +159,11 @@ class _Local:
         if isinstance(right, str):
             return [([], None, right)]
         answer, text = right
-        taken, asked = self._taken[TONGUES[region].language], self._asked(key)
-        if asked.quantity(region):
-            wrong = asked.wrong(region, answer, taken)
+        taken, answers = self._taken[TONGUES[region].language], self._asked(key)
+        if answers.quantity(region):
+            wrong = answers.wrong(region, answer, taken)
         else:
-            wrong = self._wrong(asked, key, region, answer)
+            wrong = self._wrong(answers, key, region, answer)
         wrong = [each for each in wrong if taken[each] < _SURPLUS]
         if not wrong:
             return [([], None, "no-local-distractor")]
@@ -177,13 +177,13 @@ class _Local:
         usable = (text for text in answer.local if _is_written_in(tongue, text))
         return max(usable, key=lambda text: self._uses[tongue.language][text.casefold()], default=None)
 
-    def _wrong(self, asked: Asked, key: str, region: str, right: Meaning) -> list[str]:
+    def _wrong(self, answers: Asked, key: str, region: str, right: Meaning) -> list[str]:
         """Return local answers that are wrong in a region and do not overlap, the least taken ones first."""
         tongue, record = TONGUES[region], self._annotations.records[key][region]
-        agreed, elsewhere = asked.agrees_on_one(region), asked.given_elsewhere(region)
+        agreed, elsewhere = answers.agrees_on_one(region), answers.given_elsewhere(region)
         beside = frozenset[Stems]().union(*(self._apart[stems(text)] for text in right.wordings))
-        own = {part for answer in record.answers for text in answer.local for part in _parts(text)}
-        own -= _parts(record.local)
+        local_parts = {part for answer in record.answers for text in answer.local for part in _parts(text)}
+        local_parts -= _parts(record.local)
         fits = Counter(each for other in (key, *self._same_kind.get(key, ())) for each in self._said[other])
         votes = Counter[str]()
         candidates: dict[str, Meaning] = {}
@@ -194,7 +194,7 @@ class _Local:
             if not was_given and not (agreed and said & beside and any(fits[each] >= _QUESTIONS for each in said)):
                 continue
             text = self._text(TONGUES[other], answer)
-            if text is None or _parts(text) & own or not asked.is_wrong(region, right, answer.wordings):
+            if text is None or _parts(text) & local_parts or not answers.is_wrong(region, right, answer.wordings):
                 continue
             votes[text] += answer.votes + was_given
             candidates.setdefault(text, answer)
@@ -204,7 +204,7 @@ class _Local:
         for text in order:
             shown = [wording for each in chosen for wording in candidates[each].wordings]
             if votes[text] >= _LEAST_VOTES and not any(
-                asked.overlap(each, shown) for each in candidates[text].wordings
+                answers.overlap(each, shown) for each in candidates[text].wordings
             ):
                 chosen.append(text)
         return chosen
@@ -245,12 +245,12 @@ def _said(records: Mapping[str, Mapping[str, QuestionRecord]]) -> dict[str, set[
     }
 
 
-def same_kind(said: Mapping[str, set[Stems]]) -> dict[str, list[str]]:
+def same_kind(stem_sets: Mapping[str, set[Stems]]) -> dict[str, list[str]]:
     """Return question -> others of the same kind."""
     alike: defaultdict[str, list[str]] = defaultdict(list)
-    for question, other in combinations(said, 2):
-        same = len((said[question] & said[other]) - {frozenset()})
-        if same >= max(_SAME_ANSWERS, _SHARE * min(len(said[question]), len(said[other]))):
+    for question, other in combinations(stem_sets, 2):
+        same = len((stem_sets[question] & stem_sets[other]) - {frozenset()})
+        if same >= max(_SAME_ANSWERS, _SHARE * min(len(stem_sets[question]), len(stem_sets[other]))):
             alike[question].append(other)
             alike[other].append(question)
     return alike
@@ -261,8 +261,8 @@ def _apart(records: Mapping[str, Mapping[str, QuestionRecord]]) -> Mapping[Stems
     apart: defaultdict[Stems, set[Stems]] = defaultdict(set)
     for regions in records.values():
         for record in regions.values():
-            said = ({stems(text) for text in answer.wordings} for answer in record.answers)
-            for some, others in combinations(said, 2):
+            stem_sets = ({stems(text) for text in answer.wordings} for answer in record.answers)
+            for some, others in combinations(stem_sets, 2):
                 for wording, other in product(some, others):
                     apart[wording].add(other)
                     apart[other].add(wording)

@@ -167,7 +167,7 @@ def answers_another(question: str, options: Sequence[str], shares: Sequence[floa
 
 def _is_named(option: str, question: str) -> bool:
     """Return whether a question says an option: a short one word by word, of a longer one two words in three."""
-    said, asked = re.findall(r"\w+", option.casefold()), re.findall(r"\w+", question.casefold())
-    if len(said) < 5:
-        return bool(said) and f" {' '.join(said)} " in f" {' '.join(asked)} "
-    return 3 * sum(word in asked for word in said) >= 2 * len(said)
+    option_words, question_words = re.findall(r"\w+", option.casefold()), re.findall(r"\w+", question.casefold())
+    if len(option_words) < 5:
+        return bool(option_words) and f" {' '.join(option_words)} " in f" {' '.join(question_words)} "
+    return 3 * sum(word in question_words for word in option_words) >= 2 * len(option_words)

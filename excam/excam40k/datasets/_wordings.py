@@ -56,14 +56,14 @@ def kin(vocabulary: Iterable[str]) -> Mapping[str, Stems]:
     Alike are those that begin with the same five letters, one of four letters or more that begins or ends the other,
     and two of at most three letters with the same first one ("li", "lee"); numbers are alike only if equal.
     """
-    known = {stem for stem in vocabulary if not stem.isdecimal()}
+    stems = {stem for stem in vocabulary if not stem.isdecimal()}
     alike: defaultdict[str, set[str]] = defaultdict(set)
     buckets: defaultdict[str, set[str]] = defaultdict(set)
-    for stem in known:
+    for stem in stems:
         if len(stem) >= _START or len(stem) < _WHOLE:
             buckets[stem[:_START] if len(stem) >= _START else f"{stem[0]}*"].add(stem)
         for length in range(_WHOLE, len(stem)):
-            for part in {stem[:length], stem[-length:]} & known:
+            for part in {stem[:length], stem[-length:]} & stems:
                 alike[stem].add(part)
                 alike[part].add(stem)
     for bucket in buckets.values():

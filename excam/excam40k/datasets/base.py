@@ -179,22 +179,22 @@ def gather(
     parts = pl.coalesce(no_list, "reason", _flaw_reason()).str.splitn(_FOUND, 2).struct
     frame = frame.with_columns(reason=parts.field("field_0"), _found=parts.field("field_1"))
     examples = _examples(frame)
-    kept = frame.filter(pl.col("reason").is_null())
-    again = kept.filter(~pl.col("id").is_first_distinct())
+    usable_rows = frame.filter(pl.col("reason").is_null())
+    again = usable_rows.filter(~pl.col("id").is_first_distinct())
     if repeated == "refuse" and len(again):
-        _refuse_conflict(dataset, kept.filter(pl.col("id").is_in(again["id"].implode())))
+        _refuse_conflict(dataset, usable_rows.filter(pl.col("id").is_in(again["id"].implode())))
     if len(again):
-        kept = kept.with_row_index().sort("id", *TEXTS[1:]).unique("id", keep="first").sort("index")
+        usable_rows = usable_rows.with_row_index().sort("id", *TEXTS[1:]).unique("id", keep="first").sort("index")
     why = frame.filter(pl.col("reason").is_not_null()).group_by("reason", maintain_order=True).len()
     dropped = Counter(dict(why.iter_rows())) + Counter(duplicate=len(again))
-    if kept.is_empty():
+    if usable_rows.is_empty():
         counts = ", ".join(f"{reason} {count}" for reason, count in dropped.items())
         example = examples.get(max(dropped, key=lambda reason: dropped[reason]), "")
-        shown = f"e.g. {example}" if example else f"check datasets.{dataset} of the configuration"
-        raise SourceInvalid(f"{dataset}: none of {len(frame)} rows is usable ({counts}); {shown}")
-    unknown = unknown_values(kept, task)
-    kept = kept.select(*FIELDS, changes=CHANGES)
-    return Reading(dataset, task, kept, len(frame), dropped, lacks, examples, unknown)
+        hint = f"e.g. {example}" if example else f"check datasets.{dataset} of the configuration"
+        raise SourceInvalid(f"{dataset}: none of {len(frame)} rows is usable ({counts}); {hint}")
+    unknown = unknown_values(usable_rows, task)
+    usable_rows = usable_rows.select(*FIELDS, changes=CHANGES)
+    return Reading(dataset, task, usable_rows, len(frame), dropped, lacks, examples, unknown)
 
 
 def _examples(frame: pl.DataFrame) -> dict[str, str]:

@@ -76,10 +76,10 @@ def read(folder: Path, *, least_votes: int = 3, local_questions: int = 0, balanc
     """
     annotations = read_annotations(NAME, folder)
     rows = _official_rows(folder, needed=not annotations.files)
-    asked = cache(partial(Asked, annotations))
-    official = _few_per_question(_samples(_unclear_marked(_official_questions(rows), asked, least_votes)))
+    question_of = cache(partial(Asked, annotations))
+    official = _few_per_question(_samples(_unclear_marked(_official_questions(rows), question_of, least_votes)))
     covered = set(rows.select("country", "ID").iter_rows())
-    others = _samples(build_questions(NAME, annotations, asked, covered, least_votes))
+    others = _samples(build_questions(NAME, annotations, question_of, covered, least_votes))
     parts = [pl.concat([official, others], how="diagonal")]
     if balanced and annotations.files:
         parts = [_balanced(*parts)]
@@ -113,14 +113,14 @@ def _official_rows(folder: Path, *, needed: bool) -> pl.DataFrame:
     return pl.DataFrame(schema=dict.fromkeys(COLUMNS, pl.String))
 
 
-def _unclear_marked(rows: pl.DataFrame, asked: Callable[[str], Asked], least_votes: int) -> pl.DataFrame:
+def _unclear_marked(rows: pl.DataFrame, question_of: Callable[[str], Asked], least_votes: int) -> pl.DataFrame:
     """Return official rows without options that the annotations make right too; `before` is why nothing is left.
 
     Placeholders keep a reason of their own.
     """
 
     def judged(before: str | None, region: str, key: str, answer: str, options: list[str]) -> Judged:
-        question = asked(key)
+        question = question_of(key)
         if before or PLACEHOLDER.search(answer) or not question.is_known(region):
             return options, before
         right = question.right(region, least_votes)

@@ -61,8 +61,8 @@ def read(folder: Path, *, least_agreement: float = 0.7, minor_below: float = 0.6
     lacks = () if LANGUAGE in rows.columns else (LANGUAGE,)
     label, pair, text = pl.col("label").str.to_lowercase(), pl.col("id_original"), pl.col("text")
     country = countries(_attribute("Nationality"))
-    known = label.is_in(list(ANSWERS))
-    others = known.sum().over(pair).cast(pl.Int64) - 1
+    is_label = label.is_in(list(ANSWERS))
+    others = is_label.sum().over(pair).cast(pl.Int64) - 1
     same = pl.len().over(pair, label).cast(pl.Int64) - 1
     least = pl.when(label == "not").then(least_agreement).otherwise(min(least_agreement, 0.5))
     wrong = pl.concat_list(label.replace_strict({"iro": ANSWERS["not"], "not": ANSWERS["iro"]}, default=None))
@@ -83,7 +83,7 @@ def read(folder: Path, *, least_agreement: float = 0.7, minor_below: float = 0.6
         agreement=pl.when(others > 0).then(same / others),
         asked=others,
         reason=base.first_reason(
-            unknown_label=base.wrong_cell(~known, "label", "iro or not"),
+            unknown_label=base.wrong_cell(~is_label, "label", "iro or not"),
             no_nationality=_attribute("Nationality") == "",  # the stratum
             empty=text == "",
             annotators_disagree=label.n_unique().over(pair, _role(rows)) > 1,  # of one role: both answers are right
@@ -100,9 +100,9 @@ def _role(rows: pl.DataFrame) -> pl.Expr:
     """E.g. "Age= 26; Sex=Male; Ethn.=Asian; Nat.=India; Lang.=English." without what was withdrawn."""
     column = next((name for name in (LANGUAGE, "language_instance") if name in rows.columns), None)
     language = _attribute(column) if column else pl.lit("")
-    known = {mark: _attribute(column) for mark, column in ATTRIBUTES.items()}
-    known["Lang.="] = pl.when(language.str.to_lowercase() == "en").then(pl.lit("English")).otherwise(language)
-    stated = [pl.when(value != "").then(pl.lit(mark) + value) for mark, value in known.items()]
+    attributes = {mark: _attribute(column) for mark, column in ATTRIBUTES.items()}
+    attributes["Lang.="] = pl.when(language.str.to_lowercase() == "en").then(pl.lit("English")).otherwise(language)
+    stated = [pl.when(value != "").then(pl.lit(mark) + value) for mark, value in attributes.items()]
     return pl.concat_str(stated, separator="; ", ignore_nulls=True) + "."
 
 

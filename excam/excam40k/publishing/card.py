@@ -84,10 +84,10 @@ def features_and_sizes(parts: Sequence[DatasetPart]) -> list[dict[str, Any]]:
             "splits": [
                 {"name": split, "num_bytes": sum(map(_size, rows)), "num_examples": len(rows)}
                 for split in SPLITS
-                if (rows := [sample for part in own for sample in part.splits[split]])
+                if (rows := [sample for part in members for sample in part.splits[split]])
             ],
         }
-        for name, (_, own) in _kinds(parts).items()
+        for name, (_, members) in _kinds(parts).items()
     ]
 
 
@@ -112,10 +112,10 @@ def configs(parts: Sequence[DatasetPart]) -> list[dict[str, Any]]:
             "data_files": [
                 {"split": split, "path": f"{folder}/{split}.parquet"}
                 for split in SPLITS
-                if any(part.splits[split] for part in own)
+                if any(part.splits[split] for part in members)
             ],
         }
-        for name, (folder, own) in _kinds(parts).items()
+        for name, (folder, members) in _kinds(parts).items()
     ]
 
 
@@ -123,8 +123,8 @@ def _kinds(parts: Sequence[DatasetPart]) -> dict[str, tuple[str, list[DatasetPar
     """Return the folders, as a pattern, and the parts of each configuration."""
     by_licence = _by(parts, lambda part: folder_of(part.licence))
     by_dataset = _by(parts, lambda part: part.dataset)
-    return {name: (f"{name}/*", own) for name, own in by_licence.items()} | {
-        name: (f"*/{name}", own) for name, own in by_dataset.items()
+    return {name: (f"{name}/*", members) for name, members in by_licence.items()} | {
+        name: (f"*/{name}", members) for name, members in by_dataset.items()
     }
 
 
@@ -201,11 +201,11 @@ def _changes(parts: Sequence[DatasetPart]) -> str:
     """Return what readers changed, with the shortest example of each dataset and rule."""
     lines: list[list[object]] = []
     for part in parts:
-        kept = {sample.base for sample in part.samples}
-        rules = by_rule(base.changes for name, base in part.bases.items() if name in kept)
+        base_ids = {sample.base for sample in part.samples}
+        rules = by_rule(base.changes for name, base in part.bases.items() if name in base_ids)
         for rule, (count, example) in rules.items():
             texts = (escape(example[which][:_SHOWN]) for which in ("published", "ours"))
-            lines.append([part.title, rule, f"{count} of {len(kept)}", *texts])
+            lines.append([part.title, rule, f"{count} of {len(base_ids)}", *texts])
     head = ["dataset", "rule", "base samples", "published, e.g.", "ours"]
     return f"{prose.CHANGES}\n\n{table(head, lines)}" if lines else "None: every text stands as published."
 
@@ -213,8 +213,8 @@ def _changes(parts: Sequence[DatasetPart]) -> str:
 def _votes(parts: Sequence[DatasetPart]) -> Iterator[str]:
     """Yield what follows from the answers of others, of each dataset of labels that single annotators gave."""
     for part in parts:
-        kept = {sample.base for sample in part.samples}
-        if numbers := agreement.summary(base for base in part.bases.values() if base.id in kept):
+        base_ids = {sample.base for sample in part.samples}
+        if numbers := agreement.summary(base for base in part.bases.values() if base.id in base_ids):
             yield prose.VOTES.format(title=part.title, **numbers)
 
 

@@ -50,14 +50,14 @@ def with_reported_numbers(lines: Sequence[Line], printed: Sequence[Mapping[str, 
     total = {"dataset": "all", **{column: sum(line[column] for line in lines) for column in OWN}}
     known = [paper[line["dataset"]] for line in lines if line["dataset"] in paper]
     paper["all"] = {split: sum(row[split] for row in known) for split in SPLITS} if len(known) == len(lines) else {}
-    return [{**own, **_with_differences(own, paper.get(own["dataset"], {}))} for own in [*lines, total]]
+    return [{**entry, **_with_differences(entry, paper.get(entry["dataset"], {}))} for entry in [*lines, total]]
 
 
-def _with_differences(own: Line, paper: Mapping[str, int]) -> Line:
+def _with_differences(line: Line, paper: Mapping[str, int]) -> Line:
     values = {**paper, "rows": sum(paper.values())} if paper else {}
     cells: Line = dict.fromkeys(BESIDE, "")
     for column, value in values.items():
-        cells |= {f"{column}_paper": value, f"{column}_difference": own[column] - value}
+        cells |= {f"{column}_paper": value, f"{column}_difference": line[column] - value}
     return cells
 
 
@@ -67,9 +67,9 @@ def claims(total: Line, printed: Sequence[Mapping[str, str]]) -> list[Line]:
     for row in printed:
         if label := _LABEL_OF.get(row["id"]):
             paper = round(float(row["printed"].removesuffix("k")) * 1000)
-            kept = {column: row[column] for column in ("printed", "source", "contradiction")}
+            details = {column: row[column] for column in ("printed", "source", "contradiction")}
             ours = total[label]
-            lines.append({"claim": row["what"], "paper": paper, "ours": ours, "difference": ours - paper, **kept})
+            lines.append({"claim": row["what"], "paper": paper, "ours": ours, "difference": ours - paper, **details})
     return lines
 
 

@@ -32,10 +32,10 @@ def of_errors(samples: Sequence[Sample]) -> str:
         "soft error": shortest((s for s in samples if s.origin.startswith("soft")), first_in="English"),
         "hard error": shortest((s for s in samples if s.origin == "hard"), first_in="English"),
     }
-    shown = {kind: sample for kind, sample in kinds.items() if sample}
-    absent = [kind for kind in kinds if kind not in shown]
-    lines = [_example_row(sample) for sample in shown.values()]
-    body = table(["", *shown], [[name, *(line[name] for line in lines)] for name in lines[0]]) if lines else ""
+    examples = {kind: sample for kind, sample in kinds.items() if sample}
+    absent = [kind for kind in kinds if kind not in examples]
+    lines = [_example_row(sample) for sample in examples.values()]
+    body = table(["", *examples], [[name, *(line[name] for line in lines)] for name in lines[0]]) if lines else ""
     missing = f"\nThe test split holds no row with a {' and none with a '.join(absent)}.\n" if absent else ""
     return body + missing
 
@@ -83,9 +83,9 @@ def mark_errors(
     escape: Callable[[str], str] = escape,
 ) -> str:
     """Return a text, escaped, with its erroneous words marked; a span inside a marked one is not marked again."""
-    shown, at = "", 0
+    body, at = "", 0
     for error in sorted((e for e in errors if e.where == where and e.start >= 0), key=lambda e: (e.start, -e.end)):
         if error.start >= at and error.end > error.start:
-            shown += escape(text[at : error.start]) + mark.format(escape(text[error.start : error.end]))
+            body += escape(text[at : error.start]) + mark.format(escape(text[error.start : error.end]))
             at = error.end
-    return shown + escape(text[at:])
+    return body + escape(text[at:])

@@ -88,7 +88,7 @@ def read(
         path.name.removesuffix(".bases.jsonl"): {base.id: base for base in record_files.read_bases(path)}
         for path in bases
     }
-    terms = {dataset: tuple(said["terms"] or ()) for dataset, said in benchmarks.items()}
+    terms = {dataset: tuple(benchmark["terms"] or ()) for dataset, benchmark in benchmarks.items()}
     parts = [
         DatasetPart(
             dataset,

@@ -96,7 +96,7 @@ def items(campaign: Campaign, frame: pl.DataFrame) -> list[AnsweredTask]:
     Raises InputInvalid for an invalid row, an unknown task, and two answers of one annotator about one task.
     """
     answers = in_campaign_order(campaign, [read(row, campaign) for row in frame.iter_rows(named=True)])
-    kept: dict[str, list[Answer]] = {task.id: [] for task in campaign.tasks}
+    by_task: dict[str, list[Answer]] = {task.id: [] for task in campaign.tasks}
     for answer in answers:
-        kept[answer.task].append(answer)
-    return [AnsweredTask(task, tuple(kept[task.id]), campaign.form) for task in campaign.tasks]
+        by_task[answer.task].append(answer)
+    return [AnsweredTask(task, tuple(by_task[task.id]), campaign.form) for task in campaign.tasks]

@@ -52,9 +52,9 @@ def lines(
     systems.
     """
     for basis, criterion in BASES.items():
-        kept = [item for item in items if criterion is None or majority(criterion.votes(item))]
+        valid_items = [item for item in items if criterion is None or majority(criterion.votes(item))]
         for system in systems(campaign):
-            shown_items = of_system(kept, system)
+            shown_items = of_system(valid_items, system)
             name = PRINTED.get(system) if basis == VALID else None
             yield {
                 "items": basis,

@@ -95,22 +95,22 @@ def table_12(items: Sequence[AnsweredTask], printed: Sequence[Mapping[str, str]]
     paper = {line["criterion"]: line for line in printed}
     for language in sorted({item.task.language for item in items if item.task.annotators == 2}):
         column = language.lower()
-        own = [item for item in items if item.task.language == language and item.task.annotators == 2]
+        group = [item for item in items if item.task.language == language and item.task.annotators == 2]
         for criterion, name in BY_LANGUAGE.items():
-            voted = [item for item in own if len(criterion.votes(item)) == 2]
+            voted = [item for item in group if len(criterion.votes(item)) == 2]
             beside = {"printed_percent": paper[name].get(column), "printed_n": paper["N"].get(column)}
             counted = _share(sum(all(criterion.votes(item)) for item in voted), len(voted))
-            yield {"language": language, "criterion": name} | counted | _counted(voted, own, criterion) | beside
+            yield {"language": language, "criterion": name} | counted | _counted(voted, group, criterion) | beside
 
 
 def table_13(items: Sequence[AnsweredTask], printed: Sequence[Mapping[str, str]]) -> Iterator[Line]:
     """Return a line per question of step 2, severity by the provided label: items whose majority says yes."""
     paper = {line["criterion"]: line for line in printed}
-    for name, criterion, own in _of_step_2(items):
-        voted = [item for item in own if majority(criterion.votes(item)) is not None]
+    for name, criterion, group in _of_step_2(items):
+        voted = [item for item in group if majority(criterion.votes(item)) is not None]
         counted = _share(sum(bool(majority(criterion.votes(item))) for item in voted), len(voted))
         beside = {f"printed_{key}": paper.get(name, {}).get(key) for key in ("yes", "n", "percent")}
-        yield {"criterion": name} | counted | _counted(voted, own, criterion) | beside
+        yield {"criterion": name} | counted | _counted(voted, group, criterion) | beside
 
 
 def _of_step_2(items: Sequence[AnsweredTask]) -> Iterator[tuple[str, Criterion, Sequence[AnsweredTask]]]:
