@@ -61,9 +61,7 @@ def rubric_campaign(
     page_path: Path,
 ) -> None:
     """Draw who rates which response; write the campaign with the rater's form, and the page that needs no server."""
-    evaluator, *validators = raters
-    design = campaign.Design(evaluator, validators, overlap, calibration)
-    drawn = campaign.drawn(responses_of(rating), design, rubric_of(rating), seed)
+    drawn = campaign.drawn(responses_of(rating), raters, overlap, calibration, rubric_of(rating), seed)
     write(campaign_path, drawn)
     write_text(page_path, page.write(drawn))
     say(f"rubric: {len(drawn.tasks)} responses for {len(raters)} raters")

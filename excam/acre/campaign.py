@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,26 +20,11 @@ from excam.annotation.answers import Answer
 from excam.annotation.campaign import Campaign, Task, campaign, require_form
 from excam.annotation.form import SUBMITTED
 from excam.core import row_files
-from excam.core.counts import in_words
 from excam.core.exceptions import InputInvalid
 from excam.core.hash_order import digest
 from excam.core.text import is_text
 
 FIELDS = {error: error.replace("-", "_") for error in ERRORS}  # of the form
-
-
-@dataclass(frozen=True, slots=True)
-class _Collected:
-    """Rows for a file, and how many answers were left out for each reason."""
-
-    rows: Sequence[Mapping[str, Any]]
-    left_out: Mapping[str, int]
-    removed: Sequence[Mapping[str, Any]] = ()  # candidates that became no item, each with its reason
-
-    @property
-    def summary(self) -> str:
-        """Return the counts in words."""
-        return f"{len(self.rows)} rows; left out: {in_words(self.left_out)}"
 
 
 def marking(path: Path, each: int, seed: int) -> tuple[Campaign, int]:
@@ -103,10 +87,14 @@ def _task(row: str, each: int, seed: int, kind: str, fields: Mapping[str, str], 
     return Task(id_, row, "English", "China", each, dict(fields), dict(hidden))
 
 
-def collect(files: Sequence[Path], campaign_: Campaign) -> _Collected:
+Rows = list[dict[str, Any]]
+
+
+def collect(files: Sequence[Path], campaign_: Campaign) -> tuple[Rows, Rows, Counter[str]]:
     """Return what annotators submitted: items of a campaign of `marking`, labels of one of `labelling`.
 
-    Raise InputInvalid for a file that holds no answers to the campaign, and a campaign of another form or of an earlier
+    Then the candidates that became no item, each with its reason, and how many answers were left out for each. Raise
+    InputInvalid for a file that holds no answers to the campaign, and a campaign of another form or of an earlier
     version of it.
     """
     readers = {"culture_spans": _items, "translation_errors": _labels}
@@ -126,7 +114,7 @@ def collect(files: Sequence[Path], campaign_: Campaign) -> _Collected:
     rows = list(readers[campaign_.form.name](((task, answers[task.id]) for task in campaign_.tasks), left_out))
     removed = [row for row in rows if "reason" in row]
     left_out.update(REASONS[row["reason"]] for row in removed)
-    return _Collected([row for row in rows if "reason" not in row], +left_out, removed)
+    return [row for row in rows if "reason" not in row], removed, +left_out
 
 
 def _items(

@@ -187,15 +187,15 @@ def collect(
     """
     from excam.acre import campaign
     from excam.annotation import campaign as campaigns
-    from excam.core import tables
+    from excam.core import counts, tables
 
     with exit_on_error():
-        collected = campaign.collect(exports, campaigns.read(file))
-        tables.write_jsonl(to, collected.rows)
+        rows, no_items, left_out = campaign.collect(exports, campaigns.read(file))
+        tables.write_jsonl(to, rows)
         if removed:
-            tables.write_jsonl(removed, collected.removed)
-        say(f"{to}: {collected.summary}")
-        if uneven := campaign.uneven(collected.rows):
+            tables.write_jsonl(removed, no_items)
+        say(f"{to}: {len(rows)} rows; left out: {counts.in_words(left_out)}")
+        if uneven := campaign.uneven(rows):
             say(f"{len(uneven)} expressions with several categories or translations: {', '.join(uneven[:10])}")
 
 

@@ -12,7 +12,7 @@ import hashlib
 import json
 import re
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -33,14 +33,14 @@ def pack_json(value: Any) -> str:
     return _packed([_JSON.encode(value)])
 
 
-def pack_json_with_rows(value: Mapping[str, Any], rows: Iterable[Any]) -> str:
+def pack_json_with_rows(others: Callable[[], Mapping[str, Any]], rows: Iterable[Any]) -> str:
     """Return `pack_json` of an object that has one list more, its `rows`, in the memory of a few of them.
 
-    The other values are encoded behind the rows: they may hold what is only known then.
+    The other values stand behind the rows, and are asked for then.
     """
     lines = (f"{',' * (number > 0)}{_JSON.encode(row)}" for number, row in enumerate(rows))
-    others = (_JSON.encode(value)[1:] for value in [value])
-    return _packed(chain(['{"rows":['], lines, ["],"], others))
+    behind = (_JSON.encode(value())[1:] for value in [others])
+    return _packed(chain(['{"rows":['], lines, ["],"], behind))
 
 
 def _packed(parts: Iterable[str]) -> str:

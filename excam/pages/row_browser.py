@@ -93,7 +93,7 @@ class Browser:
 def write(browser: Browser, rows: Iterable[BrowserRow]) -> str:
     """Return the page."""
     style, script = asset("rows.css"), shared_script() + asset("rows.js")
-    lists = _Lists()
+    lists: dict[tuple[str, ...], int] = {}  # each written once: most rows share theirs with others
     selects = [
         f'<label>{row_filter.label} <select id="{row_filter.name}" name="{row_filter.name}"></select></label>'
         for row_filter in browser.filters
@@ -118,14 +118,14 @@ def write(browser: Browser, rows: Iterable[BrowserRow]) -> str:
                 for name in ("Row", "Texts", *browser.columns)
             ),
             "data": pack_json_with_rows(
-                {
+                lambda: {
                     "filters": [
                         {"name": row_filter.name, "choices": row_filter.choices, "others": row_filter.others}
                         for row_filter in browser.filters
                     ],
                     "orders": list(browser.orders),
                     "columns": browser.columns,
-                    "lists": lists.distinct,
+                    "lists": list(lists),
                 },
                 (_packed(row, browser.filters, lists) for row in rows),
             ),
@@ -133,29 +133,15 @@ def write(browser: Browser, rows: Iterable[BrowserRow]) -> str:
     )
 
 
-class _Lists:
-    """The distinct lists of values of all rows, each written once: most rows share theirs with others."""
-
-    def __init__(self) -> None:
-        self.distinct: list[tuple[str, ...]] = []
-        self._numbers: dict[tuple[str, ...], int] = {}
-
-    def number(self, values: Sequence[str]) -> int:
-        """Return the place of a list, without empty values, among the distinct ones."""
-        key = tuple(filter(None, values))
-        number = self._numbers.setdefault(key, len(self.distinct))
-        if number == len(self.distinct):
-            self.distinct.append(key)
-        return number
-
-
-def _packed(row: BrowserRow, filters: Sequence[Filter], lists: _Lists) -> tuple[Any, ...]:
+def _packed(row: BrowserRow, filters: Sequence[Filter], lists: dict[tuple[str, ...], int]) -> tuple[Any, ...]:
+    """Return a row for the page; of its lists of values, without empty ones, their places in `lists`."""
     reports = [
         (errors and [_for_browser(error, row.texts) for error in errors], cell.explanation, cell.notes, cell.passages)
         for cell in row.reports
         for errors in [cell.errors]
     ]
-    values = [lists.number(row.values.get(row_filter.name, ())) for row_filter in filters]
+    keys = [tuple(filter(None, row.values.get(row_filter.name, ()))) for row_filter in filters]
+    values = [lists.setdefault(key, len(lists)) for key in keys]
     return row.id, row.outcome, row.tone, row.facts, row.texts, reports, values, row.keys
 
 

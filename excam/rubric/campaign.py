@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
 from typing import Any
 
 from excam.annotation import exchange
 from excam.annotation.answers import PATTERNS, Answer
-from excam.annotation.campaign import Campaign, Task, campaign
+from excam.annotation.campaign import Campaign, Task, campaign, require_form
 from excam.annotation.form import SUBMITTED
 from excam.core.exceptions import InputInvalid
 from excam.core.hash_order import digest
@@ -21,26 +20,15 @@ from excam.rubric.ratings import RATIONALES
 from excam.rubric.responses import Response
 
 
-@dataclass(frozen=True, slots=True)
-class Design:
-    """Who rates what: `calibration` responses are for all raters first, then the others for the evaluator.
-
-    The validators also get a share of these others, `overlap`, the same ones, rounded up.
-    """
-
-    evaluator: str
-    validators: Sequence[str]
-    overlap: float
-    calibration: int
-
-
-def drawn(items: Sequence[Response], design: Design, rubric: ScoringRubric, seed: int) -> Campaign:
+def drawn(
+    items: Sequence[Response], raters: Sequence[str], overlap: float, calibration: int, rubric: ScoringRubric, seed: int
+) -> Campaign:
     """Return a campaign whose responses are drawn by a hash of the seed and their id.
 
-    Raise InputInvalid for raters that are there twice, or numbers that leave nothing to rate.
+    `calibration` responses are for all raters first, then the others for the evaluator, who is the first of `raters`.
+    The validators, all others, also get a share of these, `overlap`, the same ones, rounded up. Raise InputInvalid for
+    raters that are there twice, or numbers that leave nothing to rate.
     """
-    evaluator, overlap, calibration = design.evaluator, design.overlap, design.calibration
-    raters = (evaluator, *design.validators)
     if len(set(raters)) < len(raters) or not all(map(PATTERNS["annotator"].fullmatch, raters)):
         raise InputInvalid(
             f"raters: found {', '.join(raters)}; expected each name once, of letters, digits, dots, - and _, at most 40"
@@ -53,14 +41,14 @@ def drawn(items: Sequence[Response], design: Design, rubric: ScoringRubric, seed
     order = sorted(items, key=lambda response: digest(seed, "rubric", response.task_id))
     first, rest = order[:calibration], order[calibration:]
     shared = ceil(overlap * len(rest) - 1e-9)
-    tasks = [_task(response, "calibration", raters, evaluator, rubric) for response in first]
-    for place, response in enumerate(rest):
-        assigned = raters if place < shared else (evaluator,)
-        tasks.append(_task(response, "main", assigned, evaluator, rubric))
+    tasks = [_task(response, "calibration", raters, rubric) for response in first]
+    tasks += [
+        _task(response, "main", raters[: None if place < shared else 1], rubric) for place, response in enumerate(rest)
+    ]
     return campaign(f"Rubric {rubric.signature}", form.made_of(rubric), tasks)
 
 
-def _task(response: Response, phase: str, raters: Sequence[str], evaluator: str, rubric: ScoringRubric) -> Task:
+def _task(response: Response, phase: str, raters: Sequence[str], rubric: ScoringRubric) -> Task:
     facts = {name: getattr(response, name) for name in form.FACTS}
     facts = {name: form.BOOLEAN.get(value, value) for name, value in facts.items() if value is not None}
     return Task(
@@ -70,7 +58,7 @@ def _task(response: Response, phase: str, raters: Sequence[str], evaluator: str,
         culture=response.culture or "unknown",
         annotators=len(raters),
         shown={"prompt": response.prompt, "response": response.response, "phase": phase, **facts},
-        hidden={"model": response.model or "", "role_of_evaluator": evaluator, "rubric": rubric.signature},
+        hidden={"model": response.model or "", "role_of_evaluator": raters[0], "rubric": rubric.signature},
         assigned=tuple(raters),
     )
 
@@ -80,10 +68,7 @@ def ratings(files: Sequence[Path], rating_campaign: Campaign) -> Iterator[dict[s
 
     Raise InputInvalid for a campaign of another form, and a file that holds no answers to it.
     """
-    if rating_campaign.form.name != form.NAME:
-        raise InputInvalid(
-            f"campaign {rating_campaign.id}: of the form {rating_campaign.form.name}; expected {form.NAME}"
-        )
+    require_form(rating_campaign, form.NAME)
     submitted = [answer for answer in exchange.read_all(files, rating_campaign).answers if answer[SUBMITTED]]
     for answer in sorted(submitted, key=lambda submission: (submission.annotator, submission.saved, submission.task)):
         yield _row(rating_campaign.by_id[answer.task], answer)

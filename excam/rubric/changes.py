@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,18 +24,12 @@ KEYS = ("number", "time", "reason", "examples", "from", "from_hash", "to", "to_h
 FIRST = "0" * 64  # `previous` of the first line
 
 
-@dataclass(frozen=True, slots=True)
-class _LoggedChange:
-    """A line of the log, and the rubric that it made."""
-
-    line: Mapping[str, Any]
-    rubric: ScoringRubric
-
-
 def change(
     folder: Path, before: ScoringRubric, edited: ScoringRubric | None, reason: str, examples: Sequence[str], time: str
-) -> _LoggedChange:
-    """Write the next version of the manual and its line of the log; `edited` holds new words, if any change.
+) -> tuple[dict[str, Any], ScoringRubric]:
+    """Write the next version of the manual and its line of the log, and return the line and that version.
+
+    `edited` holds new words, if any change.
 
     Raise InputInvalid for an empty reason, no example, an edited log, or a `before` that is not its last version.
     """
@@ -63,7 +56,7 @@ def change(
     write_text(folder / f"{after.name}.yaml", text)
     with (folder / LOG).open("a", encoding="utf-8") as stream:
         stream.write(json.dumps(line, ensure_ascii=False) + "\n")
-    return _LoggedChange(line, after)
+    return line, after
 
 
 def _hash(line: Mapping[str, Any]) -> str:

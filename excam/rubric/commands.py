@@ -69,8 +69,7 @@ def draw(
         all_responses, names = reading.read(reading.files(responses)), [name for name in validators.split(",") if name]
         refuse_names([evaluator, *names])
         opened = changes.opened(rubric)
-        design = campaign.Design(evaluator, names, overlap, calibration)
-        drawn = campaign.drawn(all_responses, design, opened, seed)
+        drawn = campaign.drawn(all_responses, [evaluator, *names], overlap, calibration, opened, seed)
         write(to, drawn)
         raters = Counter(task.row for task in drawn.tasks for _ in task.assigned)
         shared = sum(count > 1 for count in raters.values()) - calibration if names else 0
@@ -174,10 +173,10 @@ def change(
     with exit_on_error():
         words = manual.load(str(edited)) if edited else None
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        made = changes.change(to, changes.opened(rubric), words, reason, example, now)
+        line, made = changes.change(to, changes.opened(rubric), words, reason, example, now)
         say(
-            f"{to / made.rubric.name}.yaml: line {made.line['number']} of {to / changes.LOG}; rate with --rubric "
-            f"{to / made.rubric.name}.yaml; hash of the line {made.line['hash'][:12]}"
+            f"{to / made.name}.yaml: line {line['number']} of {to / changes.LOG}; rate with --rubric "
+            f"{to / made.name}.yaml; hash of the line {line['hash'][:12]}"
         )
 
 

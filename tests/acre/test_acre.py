@@ -621,9 +621,9 @@ def test_labels_come_back_from_a_campaign(tmp_path):
         return truth(task) if task.row != ROWS[0].id else {"correct": "no", "omission": True}
 
     files = [submitted(tmp_path, drawn, "ada", truth), submitted(tmp_path, drawn, "eve", other)]
-    collected = campaign.collect(files, drawn)
-    assert collected.summary == "119 rows; left out: annotators disagree 1"
-    path = write_rows(tmp_path / "labels.jsonl", collected.rows)
+    rows, _, left_out = campaign.collect(files, drawn)
+    assert (len(rows), left_out) == (119, {"annotators disagree": 1})
+    path = write_rows(tmp_path / "labels.jsonl", rows)
     back = translations.with_labels(ROWS, path)
     assert [row.label and row.label.errors for row in back][1:] == [row.label.errors for row in ROWS][1:]
     assert back[0].label is None
@@ -646,15 +646,15 @@ def test_items_come_back_from_a_campaign(tmp_path):
             "equivalents": "\n".join(item.accepted),
         }
 
-    collected = campaign.collect([submitted(tmp_path, drawn, "ada", mark)], drawn)
-    assert collected.summary == "28 rows; left out: little salience 1, unglossed transliteration 1"
-    assert campaign.uneven([*collected.rows, {**collected.rows[0], "accepted": ["x"]}]) == [collected.rows[0]["term"]]
-    removed = write_rows(tmp_path / "removed.jsonl", collected.removed)
-    reasons = items.read_removed(removed, {row["id"] for row in collected.rows})
+    rows, removed, left_out = campaign.collect([submitted(tmp_path, drawn, "ada", mark)], drawn)
+    assert (len(rows), left_out) == (28, {"little salience": 1, "unglossed transliteration": 1})
+    assert campaign.uneven([*rows, {**rows[0], "accepted": ["x"]}]) == [rows[0]["term"]]
+    removed = write_rows(tmp_path / "removed.jsonl", removed)
+    reasons = items.read_removed(removed, {row["id"] for row in rows})
     counted = {line["outcome"]: line["candidates"] for line in numbers.removals(28, reasons)}
     assert (counted["kept"], counted["not-salient"], counted["transliterated"], counted["all"]) == (28, 1, 1, 30)
     assert "that of no item" in line_of(InputInvalid, items.read_removed, removed, {"kang"})
-    back = items.read(write_rows(tmp_path / "items.jsonl", collected.rows))
+    back = items.read(write_rows(tmp_path / "items.jsonl", rows))
     same = ("term", "target", "category", "domain", "explication", "accepted", "licence")
     for name, item in back.items():
         assert [getattr(item, field) for field in same] == [getattr(ITEMS[name], field) for field in same]
@@ -674,10 +674,10 @@ def test_a_sentence_that_annotators_mark_differently_is_no_item(tmp_path):
         return others.get(task.id, ada(task) | {"equivalents": "both\nlast"})
 
     files = [submitted(tmp_path, drawn, "ada", ada), submitted(tmp_path, drawn, "eve", eve)]
-    collected = campaign.collect(files, drawn)
-    assert collected.summary == "28 rows; left out: annotators disagree 2"
-    assert {tuple(row["accepted"]) for row in collected.rows} == {("first", "both", "last")}
-    assert campaign.collect(files[::-1], drawn).summary == collected.summary
+    rows, _, left_out = campaign.collect(files, drawn)
+    assert (len(rows), left_out) == (28, {"annotators disagree": 2})
+    assert {tuple(row["accepted"]) for row in rows} == {("first", "both", "last")}
+    assert campaign.collect(files[::-1], drawn) == (rows, [], left_out)
 
 
 @pytest.mark.parametrize(

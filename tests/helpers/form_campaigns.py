@@ -110,7 +110,7 @@ def macaron_review():
 def rubric():
     known = responses.read(responses.files(RUBRIC / "responses.jsonl"))
     chosen = [response for response in known if response.task_id in ("japan-3", "turkey-4", "germany-1")]
-    return raters.drawn(chosen, raters.Design("eva", ["li"], overlap=1, calibration=1), manual.load(), seed=0)
+    return raters.drawn(chosen, ["eva", "li"], 1, 1, manual.load(), seed=0)
 
 
 def seed_questions():

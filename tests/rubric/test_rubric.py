@@ -578,7 +578,7 @@ def test_the_form_refuses_what_the_rules_would_change():
     """And an edge case that was not found, also where it is not needed."""
     for case in TABLE:
         task = response(case["task"])
-        drawn = campaign.drawn([task, Response("u", "p", "r")], campaign.Design("eva", [], 0, 0), RUBRIC, 0)
+        drawn = campaign.drawn([task, Response("u", "p", "r")], ["eva"], 0, 0, RUBRIC, 0)
         shown = next(drawn_task for drawn_task in drawn.tasks if drawn_task.row == "t")
         values = filled(case, drawn.form)
         row = campaign._row(shown, Answer(shown.id, "eva", values, 60, "2026-04-01T12:00:00.000Z"))
@@ -610,7 +610,7 @@ def test_people_word_a_rating_as_the_manual_asks(tmp_path, change, problem):
     (breach,) = checked(tmp_path, good(**(overall | change))).breaches
     assert problem in breach
     made = made_of(RUBRIC)
-    task = campaign.drawn(KNOWN, campaign.Design("eva", [], 0, 0), RUBRIC, 0).tasks[0]
+    task = campaign.drawn(KNOWN, ["eva"], 0, 0, RUBRIC, 0).tasks[0]
     findings_ = change.get("findings", {})
     texts = {name: value for name, value in (overall | change).items() if name not in ("flags", "findings")}
     row = good(**texts)
@@ -648,10 +648,10 @@ def test_the_form_shows_the_workflow_and_what_the_pause_sends_to():
 
 
 def test_a_campaign_is_drawn_answered_and_collected(tmp_path):
-    drawn = campaign.drawn(KNOWN, campaign.Design("eva", ["li", "nia"], 0.5, 4), RUBRIC, 0)
+    drawn = campaign.drawn(KNOWN, ["eva", "li", "nia"], 0.5, 4, RUBRIC, 0)
     phases = Counter((task.shown["phase"], len(task.assigned)) for task in drawn.tasks)
     assert phases == {("calibration", 3): 4, ("main", 3): 10, ("main", 1): 10}
-    assert drawn == campaign.drawn(list(reversed(KNOWN)), campaign.Design("eva", ["li", "nia"], 0.5, 4), RUBRIC, 0)
+    assert drawn == campaign.drawn(list(reversed(KNOWN)), ["eva", "li", "nia"], 0.5, 4, RUBRIC, 0)
     assert "writer-a" not in json.dumps([task.shown for task in drawn.tasks])
     of_claims = [case for case in TABLE if (case["findings"], case["overall"]) == ("claim", "4")]
     case = next(case for case in of_claims if case["draft"][0] == "2")
@@ -668,10 +668,10 @@ def test_a_campaign_is_drawn_answered_and_collected(tmp_path):
     roles = {(rating.rater, rating.role) for rating in reading.ratings}
     assert roles == {("eva", "evaluator"), ("li", "validator"), ("nia", "validator")}
     assert set(reading.ratings[0].flags) == {"hallucination", "unsafe"}
-    line = line_of(InputInvalid, campaign.drawn, KNOWN, campaign.Design("eva", ["li"], 2, 4), RUBRIC, 0)
+    line = line_of(InputInvalid, campaign.drawn, KNOWN, ["eva", "li"], 2, 4, RUBRIC, 0)
     assert "found overlap 2 and calibration 4 of 24" in line
     for name in ("eva", "", "e@/x"):
-        line = line_of(InputInvalid, campaign.drawn, KNOWN, campaign.Design("eva", [name], 0.2, 4), RUBRIC, 0)
+        line = line_of(InputInvalid, campaign.drawn, KNOWN, ["eva", name], 0.2, 4, RUBRIC, 0)
         assert f"raters: found eva, {name}; expected each name once" in line
 
 
@@ -706,18 +706,18 @@ def test_the_form_has_the_words_and_weights_of_the_manual():
 
 
 def test_a_change_makes_the_next_version_and_a_chained_line(tmp_path):
-    first = changes.change(tmp_path, RUBRIC, None, "Proverbs are no stereotypes.", ["turkey-3"], SAVED)
-    assert first.rubric.name == "manual-0.1.1"
+    first, made = changes.change(tmp_path, RUBRIC, None, "Proverbs are no stereotypes.", ["turkey-3"], SAVED)
+    assert made.name == "manual-0.1.1"
     opened = changes.opened(str(tmp_path / "manual-0.1.1.yaml"))
-    assert opened.hash == first.rubric.hash == first.line["to_hash"]
+    assert opened.hash == made.hash == first["to_hash"]
     assert opened.manual.adjustments[0].examples == ["turkey-3"]
-    second = changes.change(tmp_path, opened, None, "Again.", ["india-1", "india-2"], "2026-11-25T09:00:00+00:00")
-    assert second.line["previous"] == first.line["hash"]
-    assert second.rubric.name == "manual-0.1.2"
+    second, made = changes.change(tmp_path, opened, None, "Again.", ["india-1", "india-2"], "2026-11-25T09:00:00+00:00")
+    assert second["previous"] == first["hash"]
+    assert made.name == "manual-0.1.2"
     assert len(changes.read_log(tmp_path / changes.LOG)) == 2
     line = line_of(InputInvalid, changes.change, tmp_path, RUBRIC, None, "Late.", ["a"], "2026-11-25T09:00:00+00:00")
     assert "the last version is manual-0.1.2; found manual-0.1; expected the last" in line
-    line = line_of(InputInvalid, changes.change, tmp_path, second.rubric, None, " ", ["a"], "2026-11-25T09:00:00+00:00")
+    line = line_of(InputInvalid, changes.change, tmp_path, made, None, " ", ["a"], "2026-11-25T09:00:00+00:00")
     assert "found no reason or no example" in line
 
 
@@ -727,7 +727,7 @@ def test_a_change_makes_the_next_version_and_a_chained_line(tmp_path):
 def test_an_edited_log_is_refused_naming_the_line(tmp_path, edit, place):
     rubric = RUBRIC
     for at in range(3):
-        rubric = changes.change(tmp_path, rubric, None, f"Reason {at}.", ["a"], SAVED).rubric
+        _, rubric = changes.change(tmp_path, rubric, None, f"Reason {at}.", ["a"], SAVED)
     path = tmp_path / changes.LOG
     lines = path.read_text().splitlines()
     edited = {
@@ -817,7 +817,7 @@ def test_check_and_analyse(tmp_path):
 
 
 def test_ratings_of_two_versions_are_refused_unless_wanted(tmp_path):
-    made = changes.change(tmp_path / "study", RUBRIC, None, "Clearer.", ["china-1"], SAVED).rubric
+    _, made = changes.change(tmp_path / "study", RUBRIC, None, "Clearer.", ["china-1"], SAVED)
     rows = [good(task_id=f"china-{at}", **dict.fromkeys(SCORES, at)) for at in (1, 2, 3)]
     rows += [row | {"rater": "bo", "role": "validator", "rubric": made.name} for row in rows]
     file = write_rows(tmp_path / "r.jsonl", rows)
