@@ -1,23 +1,24 @@
 """The paragraphs of an HTML page: what a reader sees of its main part, each paragraph below its headings.
 
-By the parser of the standard library, which accepts any page; nothing is fetched and no script is run.
+By the parser of libxml2, which accepts any page; nothing is fetched and no script is run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from html.parser import HTMLParser
+from collections import Counter
+from collections.abc import Mapping, Set
+from typing import TYPE_CHECKING
 
 import regex
 
 from excam.knowledge.prose import Outline, Prose
 
+if TYPE_CHECKING:
+    from lxml.etree import _Element, iterwalk
+
 DROPPED = frozenset(
     {"script", "style", "template", "noscript", "svg", "math", "nav", "footer", "form", "button", "select", "iframe"}
     | {"object", "audio", "video", "canvas", "dialog", "textarea", "datalist", "noframes", "noembed"}
-)
-_VOID = frozenset(
-    {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 )
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _GROUPS = frozenset({"ul", "ol", "dl", "table"})  # one paragraph each, with a line for each item
@@ -26,14 +27,6 @@ _BLOCKS = frozenset(
     | {"address", "details", "summary", "hgroup", "fieldset", "center", "hr", "li", "dt", "dd", "tr", "caption"}
     | {"thead", "tbody", "tfoot"}
 )
-# elements whose end tag may be left out: what begins, or ends around them, ends them
-_ENDED_BY = {
-    "p": _BLOCKS | _GROUPS | _HEADINGS.keys(),
-    "li": frozenset({"li"}),
-    **dict.fromkeys(("dt", "dd"), frozenset({"dt", "dd"})),
-    **dict.fromkeys(("td", "th"), frozenset({"td", "th", "tr"})),
-    "tr": frozenset({"tr"}),
-}
 # of an element's own style, lower-case, without blanks, comments and `!important`
 _UNSEEN = regex.compile(
     r";(?:display:none|(?:content-)?visibility:(?:hidden|collapse)|opacity:[.0]+%?;|font:[.0]+\D|transform:scale\(0"
@@ -45,6 +38,9 @@ _NOT_IN_A_STYLE = regex.compile(r"/\*.*?\*/|\s+|!important", regex.S)
 _COLOUR = regex.compile(r";(?:-webkit-text-fill-)?color:([^;]+)")
 _BACKGROUND = regex.compile(r";background(?:-color)?:([^;]+)")
 _BREAK = "\0"  # a line end that a reader sees, between pieces of text
+_BETWEEN = {"br": _BREAK, "img": " ", "td": " | ", "th": " | "}  # what a reader sees of an element, beside its text
+_LINKS = {"license": "licence", "canonical": "url"}
+_LICENCES = ("license", "licence", "dc.rights", "dcterms.license")  # names of `<meta>`
 
 
 def read_html(text: str, title: str) -> Prose:
@@ -53,14 +49,19 @@ def read_html(text: str, title: str) -> Prose:
     Navigation, scripts and forms are left out, and elements that their own style hides (these are counted): what a
     reader does not see must not reach a judge. An element to be left out that never ends is kept.
     """
-    dropped = DROPPED
-    page = _parsed(text, title, dropped, only_main=False)
-    while page.unclosed and page.unclosed in dropped:
-        dropped -= {page.unclosed}
-        page = _parsed(text, title, dropped, only_main=False)
+    from lxml.etree import HTMLParser, fromstring, iterwalk
+
+    parser = HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
+    root = fromstring(text.replace(_BREAK, "").encode("utf-8", "replace") or b" ", parser)
+    if root is None:  # there is no text and no element
+        return Prose([])
+    ends = Counter(tag.lower() for tag in regex.findall(r"</(\w+)", text))
+    dropped = {tag for tag in DROPPED if sum(1 for _ in root.iter(tag)) <= ends[tag]}
+    events = ("start", "end")
+    page = _Page(iterwalk(root, events), title, dropped)
     blocks = page.outline.blocks()
-    if page.has_main:
-        blocks = _parsed(text, title, dropped, only_main=True).outline.blocks() or blocks
+    if root.find(".//main") is not None:
+        blocks = _Page(iterwalk(root, events), title, dropped, only_main=True).outline.blocks() or blocks
     return Prose(blocks, page.stated, page.hidden)
 
 
@@ -91,110 +92,67 @@ def _plain_colour(value: str) -> str:
     return {"white": "#ffffff", "black": "#000000"}.get(value, value)
 
 
-def _parsed(text: str, title: str, dropped: frozenset[str], *, only_main: bool) -> _Page:
-    page = _Page(title, dropped, only_main)
-    page.feed(text.replace(_BREAK, ""))
-    page.close()
-    page.end_paragraph()
-    return page
+class _Page:
+    """Collects paragraphs, headings and what a page states while it walks over the starts and ends of elements.
 
-
-class _Page(HTMLParser):
-    """Collects paragraphs and headings while it parses. `unclosed` names a dropped element that did not end; `hidden`
-    counts those that their own attributes hide.
+    `hidden` counts elements that their own attributes hide.
     """
 
-    def __init__(self, title: str, dropped: frozenset[str], only_main: bool) -> None:
-        super().__init__(convert_charrefs=True)
+    def __init__(self, walk: iterwalk, title: str, dropped: Set[str], *, only_main: bool = False) -> None:
         self.outline, self.stated = Outline(title), dict[str, str]()
-        self.has_main = False
         self.hidden = 0
-        self._only_main, self._names = only_main, dropped
-        self.unclosed = ""  # the dropped element that we are in
-        self._open = self._open_groups = 0  # how many of its name, and lists and tables in it, are open
-        self._main = self._groups = 0  # open elements
+        self._main = int(not only_main)  # open elements, those of a list or table below
+        self._groups = 0
         self._level = 0  # of the heading that we are in
-        self._in_title = False
         self._pieces: list[str] = []
+        left_out = None
+        for event, element in walk:
+            if event == "start" and self._is_left_out(element, dropped):
+                walk.skip_subtree()
+                left_out = element
+            elif event == "start":
+                self._start(element.tag, element.attrib)
+                self._add(element.text)
+            else:
+                if element is not left_out:
+                    self._end(element.tag)
+                self._add(element.tail)
+        self.end_paragraph()
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        attributes = {name: value or "" for name, value in attrs}
-        if self.unclosed and not (self._open_groups == 0 and tag in _ENDED_BY.get(self.unclosed, ())):
-            self._open += tag == self.unclosed
-            self._open_groups += tag in _GROUPS
-            return
-        self.unclosed = ""
-        if tag in _VOID:
-            self._void(tag, attributes)
-        elif (is_hidden := _is_hidden(attributes)) or tag in self._names:
-            self.hidden += is_hidden
-            self._separate(tag)
-            self.unclosed, self._open, self._open_groups = tag, 1, int(tag in _GROUPS)
-        else:
-            self._start(tag, attributes)
+    def _is_left_out(self, element: _Element, dropped: Set[str]) -> bool:
+        """Return whether no reader sees an element in the text. The title is kept, and stands above it."""
+        if element.tag == "title" and (title := " ".join((element.text or "").split())):
+            self.outline.title = self.stated.setdefault("title", title)
+        if element.tag in ("title", "br", "img", "link", "meta"):
+            return element.tag == "title"
+        is_hidden = _is_hidden(element.attrib)
+        self.hidden += is_hidden
+        if is_hidden or element.tag in dropped:
+            self._separate(element.tag)
+        return is_hidden or element.tag in dropped
 
-    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+    def _add(self, text: str | None) -> None:
+        if text and self._main:
+            self._pieces.append(text)
+
+    def _start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        self._separate(tag)
+        self._main += tag == "main"
+        self._groups += tag in _GROUPS
+        self._level = _HEADINGS.get(tag, self._level)
+        self._pieces.append(_BETWEEN.get(tag, ""))
         if tag == "html" and attributes.get("lang"):
             self.stated["language"] = attributes["lang"]
-        self._in_title = self._in_title or (tag == "title" and "title" not in self.stated)
-        self._separate(tag)
-        if tag == "main":
-            self.has_main, self._main = True, self._main + 1
-        self._groups += tag in _GROUPS
-        if tag in ("td", "th"):
-            self._pieces.append(" | ")
-        self._level = _HEADINGS.get(tag, self._level)
-
-    def handle_endtag(self, tag: str) -> None:
-        if self.unclosed and self._stays_unclosed(tag):
-            return
-        if tag == "title":
-            self._in_title = False
-        if tag in _GROUPS and self._groups:
-            self._groups -= 1
-        self._separate(tag)
-        if tag in _HEADINGS:
-            self._level = 0
-        if tag == "main" and self._main:
-            self._main -= 1
-
-    def _stays_unclosed(self, tag: str) -> bool:
-        """Return whether an end tag belongs to a dropped element, which it may end."""
-        if tag == self.unclosed:
-            self._open -= 1
-            self.unclosed = self.unclosed if self._open else ""
-            return True
-        around = _GROUPS if self.unclosed != "p" else _BLOCKS | _GROUPS
-        if tag in around and self._open_groups == 0 and self.unclosed in _ENDED_BY:
-            self.unclosed = ""
-            return False
-        self._open_groups -= tag in _GROUPS and self._open_groups > 0
-        return True
-
-    def handle_data(self, data: str) -> None:
-        if self._in_title:
-            self.stated["title"] = " ".join(f"{self.stated.get('title', '')} {data}".split())
-            self.outline.title = self.stated["title"] or self.outline.title
-        elif not self.unclosed and (self._main or not self._only_main):
-            self._pieces.append(data)
-
-    def _void(self, tag: str, attributes: dict[str, str]) -> None:
-        if tag == "br":
-            self._pieces.append(_BREAK)
-        elif tag == "img":
-            self._pieces.append(" ")
-        elif tag == "link" and attributes.get("rel", "").lower() in ("license", "canonical"):
-            address = attributes.get("href", "").strip()
-            self.stated["licence" if attributes["rel"].lower() == "license" else "url"] = _licence_name(address)
-        elif tag == "meta" and attributes.get("name", "").lower() in (
-            "license",
-            "licence",
-            "dc.rights",
-            "dcterms.license",
-        ):
+        elif tag == "link" and (name := _LINKS.get(attributes.get("rel", "").lower())):
+            self.stated[name] = _licence_name(attributes.get("href", "").strip())
+        elif tag == "meta" and attributes.get("name", "").lower() in _LICENCES:
             self.stated["licence"] = attributes.get("content", "").strip()
-        else:
-            self._separate(tag)
+
+    def _end(self, tag: str) -> None:
+        self._groups -= tag in _GROUPS
+        self._separate(tag)
+        self._level = 0 if tag in _HEADINGS else self._level
+        self._main -= tag == "main"
 
     def _separate(self, tag: str) -> None:
         """End the paragraph at a block element; within a list or table, only the line."""
