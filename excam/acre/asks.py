@@ -17,9 +17,8 @@ import numpy as np
 from excam.acre.items import Protocol, route
 from excam.acre.translations import Translated
 from excam.inference import Completion, Flow, Message, ask_for_choice, ask_for_text, prompts
-from excam.inference.answer_text import reasoning_and_answer
 from excam.inference.chat import replace_lone_surrogates
-from excam.inference.json_answers import Rejected, answer_decoder, objects
+from excam.inference.json_answers import Rejected, answer_decoder, answer_of, objects
 from excam.inference.run import together
 
 VERSION = 3  # of prompts and parser
@@ -34,9 +33,9 @@ NO_EXPLICATION = "no-explication"  # the failure of a row that has none, where i
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What ACRE reads of one translation."""
+    """What ACRE reads of one translation, and in which variant and way it is asked."""
 
-    id: str
+    row: str
     source: str
     term: str
     translation: str
@@ -44,13 +43,20 @@ class Case:
     explication: str = ""
     reference: str = ""
     protocol: Protocol | None = None
+    variant: Variant = "full"
+    mode: Mode = "text"
+
+    @property
+    def id(self) -> str:
+        """Return <item>/<system>/<shots>/<variant>."""
+        return f"{self.row}/{self.variant}"
 
 
 def case(row: Translated) -> Case:
     """Return the case of a translation."""
     names = ("source", "term", "category", "explication", "reference", "protocol")
     texts: dict[str, Any] = {name: getattr(row.item, name) for name in names}
-    return Case(id=row.id, translation=row.translation, **texts)
+    return Case(row=row.id, translation=row.translation, **texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,18 +116,18 @@ class _Said:
     rationale: str = ""
 
 
-def messages(agent: _Agent, case_: Case, variant: Variant) -> tuple[Message, ...]:
+def messages(agent: _Agent, case_: Case) -> tuple[Message, ...]:
     """Return what an agent is asked about a case: its instructions, which many cases share, and the texts of the case.
 
     Texts stand as JSON strings, so that none ends before its end.
     """
-    rule = "any" if variant == "no-routing" else protocol(case_)
+    rule = "any" if case_.variant == "no-routing" else protocol(case_)
     instructions = filled(
         agent.name, {"rule": "" if agent is NUANCE else prompts.template("excam.acre", f"{agent.name}-{rule}")}
     )
     quoted = {name: json.dumps(getattr(case_, name), ensure_ascii=False) for name in ("source", "term", "translation")}
-    with_explication = agent is not NUANCE and variant != "no-explication" and case_.explication
-    with_reference = agent is NUANCE and variant != "no-reference" and case_.reference
+    with_explication = agent is not NUANCE and case_.variant != "no-explication" and case_.explication
+    with_reference = agent is NUANCE and case_.variant != "no-reference" and case_.reference
     quoted |= {
         "explication": _line("What it means", case_.explication) if with_explication else "",
         "reference": _line("A good translation, as a model of style", case_.reference) if with_reference else "",
@@ -138,18 +144,19 @@ def protocol(case_: Case) -> Protocol:
     return case_.protocol or route(case_.category)
 
 
-def acre(case_: Case, variant: Variant = "full", mode: Mode = "text") -> Flow[Grades]:
+def acre(case_: Case) -> Flow[Grades]:
     """Judge one translation: one request, and two more together if it is valid; without the gate all three at once.
 
     `choose` compares the likelihoods of the answers; a server that gives none is asked for a text.
     """
+    variant = case_.variant
     judged = Grades(None if variant == "no-routing" else protocol(case_))
     if not case_.explication and variant != "no-explication":
         return replace(judged, failure=NO_EXPLICATION)
     if not case_.translation.strip():  # nothing to ask about: the expression is omitted
         return replace(judged, valid=False, valid_certainty=1.0, acre=0.0)
     first = (VALIDATOR, FIDELITY, NUANCE) if variant == "no-gate" else (VALIDATOR,)
-    valid, *critics = yield from _asked(first, case_, variant, mode)
+    valid, *critics = yield from _asked(first, case_)
     validity = {"valid": None if valid.value is None else bool(valid.value), "valid_certainty": valid.certainty}
     judged = replace(judged, **validity, rationale=valid.rationale)
     if valid.failure and variant != "no-gate":
@@ -157,7 +164,7 @@ def acre(case_: Case, variant: Variant = "full", mode: Mode = "text") -> Flow[Gr
     if not critics:
         if not valid.value:
             return replace(judged, acre=0.0)
-        critics = yield from _asked((FIDELITY, NUANCE), case_, variant, mode)
+        critics = yield from _asked((FIDELITY, NUANCE), case_)
     return _with_quality(judged, critics)
 
 
@@ -180,10 +187,10 @@ def quality(fidelity: float, clarity: float) -> float:
     return (fidelity / HIGHEST + clarity / HIGHEST) / 2
 
 
-def _asked(agents: Sequence[_Agent], case_: Case, variant: Variant, mode: Mode) -> Flow[list[_Said]]:
-    """Ask agents together; by likelihoods if `mode` says so and the model gives them, else for texts."""
-    conversations = [messages(agent, case_, variant) for agent in agents]
-    if mode == "choose":
+def _asked(agents: Sequence[_Agent], case_: Case) -> Flow[list[_Said]]:
+    """Ask agents together; by likelihoods if the case says so and the model gives them, else for texts."""
+    conversations = [messages(agent, case_) for agent in agents]
+    if case_.mode == "choose":
         choices = yield from together([*map(ask_for_choice, conversations, (agent.options for agent in agents))])
         logprobs = [choice.logprobs for choice in choices if choice.logprobs is not None]
         if len(logprobs) == len(agents):
@@ -211,13 +218,8 @@ DECODER = answer_decoder("key-twice", "no-value", number=_whole_number)
 
 def read(agent: _Agent, completion: Completion) -> _Said:
     """Return what a text says: one JSON object after any reasoning. Two that differ, or a value out of range, fail."""
-    if completion.finish == "refused":
-        return _Said(None, "refused")
-    _, text = reasoning_and_answer(completion)
-    if text is None:
-        return _Said(None, "in-thought")
     try:
-        json_objects = list(objects(text, DECODER, set()))
+        json_objects = list(objects(answer_of(completion), DECODER, set()))
     except Rejected as problem:
         cut = completion.finish == "length" and str(problem) in ("no-json", "bad-json")
         return _Said(None, "truncated" if cut else str(problem))
@@ -239,29 +241,10 @@ def signature(variant: str, mode: str) -> str:
     return f"variant:{variant}|by:{mode}|q:mean|prompts:ours"
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """One translation to judge in one variant."""
-
-    case: Case
-    variant: Variant
-    mode: Mode
-
-    @property
-    def id(self) -> str:
-        """Return <item>/<system>/<shots>/<variant>."""
-        return f"{self.case.id}/{self.variant}"
-
-
-def tasks(rows: Sequence[Translated], variants: Sequence[Variant], mode: Mode) -> list[Unit]:
-    """Return every translation in every variant, by variant. Judged together, variants share what they ask alike."""
-    cases = [case(row) for row in rows]
-    return [Unit(case_, variant, mode) for variant in variants for case_ in cases]
-
-
-def flow(task: Unit) -> Flow[Grades]:
-    """Judge a task."""
-    return acre(task.case, task.variant, task.mode)
+def tasks(rows: Sequence[Translated], variants: Sequence[Variant], mode: Mode) -> list[Case]:
+    """Return every translation in every variant, by variant. Grades together, variants share what they ask alike."""
+    cases = [replace(case(row), mode=mode) for row in rows]
+    return [replace(case_, variant=variant) for variant in variants for case_ in cases]
 
 
 PARTS: tuple[str, ...] = ("valid", "fidelity", "clarity", "quality")

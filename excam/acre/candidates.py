@@ -16,8 +16,7 @@ from excam.core.exceptions import InputInvalid
 from excam.core.phrases import PhraseFinder
 from excam.core.text import id_text, is_text
 from excam.inference import Completion, Flow, Message, ask_for_text
-from excam.inference.answer_text import reasoning_and_answer
-from excam.inference.json_answers import Rejected, answer_decoder, objects
+from excam.inference.json_answers import Rejected, answer_decoder, answer_of, objects
 
 DECODER = answer_decoder("key-twice", "not-finite")
 
@@ -74,11 +73,8 @@ def flow(sentence: Sentence) -> Flow[_FoundExpressions]:
 
 def parse(sentence: Sentence, answer: Completion) -> _FoundExpressions:
     """Return the expressions of an answer that the sentence holds, once each, in their order there."""
-    _, text = reasoning_and_answer(answer)
-    if answer.finish == "refused" or text is None:
-        return _FoundExpressions(failure="refused" if answer.finish == "refused" else "in-thought")
     try:
-        value = list(objects(text, DECODER, set()))[-1]
+        value = list(objects(answer_of(answer), DECODER, set()))[-1]
     except Rejected as problem:
         return _FoundExpressions(failure=str(problem))
     listed = value.get("expressions") if isinstance(value, dict) else None

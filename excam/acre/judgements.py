@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from excam.acre import asks, equivalent, translations
-from excam.acre.asks import Grades, Unit
+from excam.acre.asks import Case, Grades
 from excam.acre.translations import Translated
 from excam.core.names import shown_names
 from excam.core.tables import write_frame
@@ -45,19 +45,19 @@ def _by_equivalents(row: Translated) -> Grades:
     return Grades(row.item.route, verdict.valid, acre=float(verdict.valid), rationale=words)
 
 
-def to_frame(judge: str, rows: Iterable[Translated], tasks: Iterable[Unit], verdicts: Iterable[Grades]) -> pl.DataFrame:
+def to_frame(judge: str, rows: Iterable[Translated], tasks: Iterable[Case], verdicts: Iterable[Grades]) -> pl.DataFrame:
     """Return verdicts as a table, one row per task; `asked` is the digest of the translation, one of `rows`."""
     digests = {row.id: row.digest for row in rows}
     return _frame(
-        {"id": task.case.id, "asked": digests[task.case.id], "judge": judge, "variant": task.variant}
+        {"id": task.row, "asked": digests[task.row], "judge": judge, "variant": task.variant}
         | {"signature": asks.signature(task.variant, task.mode), **asdict(judged)}
         for task, judged in zip(tasks, verdicts, strict=True)
     )
 
 
-def write(asker: Recorder, judge: str, rows: Sequence[Translated], tasks: Sequence[Unit], to: Path) -> list[Grades]:
+def write(asker: Recorder, judge: str, rows: Sequence[Translated], tasks: Sequence[Case], to: Path) -> list[Grades]:
     """Ask a model for the verdicts of tasks on translations; write them under the judge's name, and return them."""
-    verdicts = asker.record(f"judging translations with {judge}, requests at most", asks.flow, tasks, 3 * len(tasks))
+    verdicts = asker.record(f"judging translations with {judge}, requests at most", asks.acre, tasks, 3 * len(tasks))
     write_frame(to, to_frame(judge, rows, tasks, verdicts))
     return verdicts
 

@@ -57,7 +57,7 @@ class Acre(Metric):
             if values[name] not in allowed:
                 expected = ", ".join(value for value in allowed if value)
                 raise InputInvalid(f"{row.id}: {name}: found {str(values[name])[:40]}; expected {expected}")
-        judged = yield from asks.acre(asks.Case(id=row.id, **values), "full", self.mode)
+        judged = yield from asks.acre(asks.Case(row=row.id, mode=self.mode, **values))
         return Outcome(judged.acre, judged.failure, asks.parts(judged), judged.rationale)
 
 

@@ -16,8 +16,7 @@ from excam.calmqa.claims import Claim, ClaimWithPassages
 from excam.calmqa.source import Question
 from excam.core.language_identity import code_name
 from excam.inference import Completion, Flow, Message, ask_for_choice, ask_for_text
-from excam.inference.answer_text import reasoning_and_answer
-from excam.inference.json_answers import Rejected, answer_decoder, fields, only_object
+from excam.inference.json_answers import Rejected, answer_decoder, answer_of, fields, only_object
 from excam.knowledge.open_book import shown
 
 VERSION = {"answers": 1, "translations": 1, "claims": 1, "verdicts": 3, "relevance": 3}  # of prompt and parser
@@ -112,12 +111,11 @@ _NO_RATING = regex.compile(r"\d(?!(?:(?!%)[\p{P}\s`])*$)")  # a digit, and more 
 
 def read_text(completion: Completion) -> Text:
     """Return what a model wrote after any reasoning, or why there is nothing."""
-    if completion.finish == "refused":
-        return Text(None, "refused")
-    _, answer = reasoning_and_answer(completion)
-    if answer is None:
-        return Text(None, "in-thought")
-    return Text(answer.strip()) if answer.strip() else Text(None, "empty")
+    try:
+        answer = answer_of(completion).strip()
+    except Rejected as problem:
+        return Text(None, str(problem))
+    return Text(answer) if answer else Text(None, "empty")
 
 
 def answer(question: Question) -> Flow[Completion]:

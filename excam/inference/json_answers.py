@@ -11,7 +11,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from excam.inference import lenient_json
+from excam.inference import Completion, lenient_json
+from excam.inference.answer_text import reasoning_and_answer
 
 IGNORED = (  # what `objects` ignores around and in the objects of an answer
     "byte-order-mark",
@@ -39,6 +40,14 @@ ENCODED = re.compile(rf'(?:[{BLANK}]|{FENCE.pattern})*+(?="|\{{\s*+\\")', re.IGN
 
 class Rejected(Exception):
     """An answer that cannot be used; the text is the reason, one of a closed list of the reader."""
+
+
+def answer_of(completion: Completion) -> str:
+    """Return what a model answered behind any reasoning. Raise Rejected: "refused", "in-thought" (cut within it)."""
+    answer = None if completion.finish == "refused" else reasoning_and_answer(completion)[1]
+    if answer is None:
+        raise Rejected("refused" if completion.finish == "refused" else "in-thought")
+    return answer
 
 
 def no_number(digits: str) -> None:

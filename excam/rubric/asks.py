@@ -15,8 +15,7 @@ from typing import Any
 from excam.core.exceptions import InputInvalid
 from excam.core.text import SURROGATE
 from excam.inference import Choice, Choose, Completion, Flow, Message, ask_for_text
-from excam.inference.answer_text import reasoning_and_answer
-from excam.inference.json_answers import Rejected, answer_decoder, objects
+from excam.inference.json_answers import Rejected, answer_decoder, answer_of, objects
 from excam.rubric.checks import missing_witnesses, parse
 from excam.rubric.manual import DIMENSIONS, FINDINGS, SCALE, SCORES, Dimension, ScoringRubric
 from excam.rubric.ratings import Rating
@@ -152,11 +151,7 @@ def read(completion: Completion, response: Response, rubric: ScoringRubric, name
 
 def _answer(completion: Completion) -> dict[str, Any]:
     """Return the JSON object of an answer. Raise Rejected."""
-    if completion.finish == "refused":
-        raise Rejected("refused")
-    _, reply = reasoning_and_answer(replace(completion, text=SURROGATE.sub("\ufffd", completion.text)))
-    if reply is None:
-        raise Rejected("in-thought")
+    reply = answer_of(replace(completion, text=SURROGATE.sub("\ufffd", completion.text)))
     answers = [answer for answer in objects(reply, _DECODER, set()) if isinstance(answer, dict)]
     if any(answer != answers[0] for answer in answers):
         raise Rejected("several-answers")

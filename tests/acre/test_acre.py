@@ -76,11 +76,11 @@ class Judge:
 
 
 def prompt(agent, case, variant):
-    return "\n\n".join(message.content for message in asks.messages(agent, case, variant))
+    return "\n\n".join(message.content for message in asks.messages(agent, replace(case, variant=variant)))
 
 
 def verdict_of(judge, variant="full", mode="text", case=None):
-    return run(asks.flow, [asks.Unit(case or asks.case(ROWS[0]), variant, mode)], judge)[0]
+    return run(asks.acre, [replace(case or asks.case(ROWS[0]), variant=variant, mode=mode)], judge)[0]
 
 
 # --- our own data
@@ -399,12 +399,12 @@ def test_requests_are_rows_plus_twice_the_valid_ones_in_two_batches():
 
     judge = Judge(validator=validator)
     tasks = asks.tasks(ROWS, ["full"], "text")
-    verdicts = run(asks.flow, tasks, judge)
+    verdicts = run(asks.acre, tasks, judge)
     valid = sum(bool(verdict.valid) for verdict in verdicts)
     assert 20 < valid < 100
     assert len(judge.requests) == len(ROWS) + 2 * valid
     assert judge.batches == 2
-    everything = run(asks.flow, asks.tasks(ROWS, asks.VARIANTS, "text"), many := Judge(validator=validator))
+    everything = run(asks.acre, asks.tasks(ROWS, asks.VARIANTS, "text"), many := Judge(validator=validator))
     assert many.batches == 2, "all variants together"
     assert everything[: len(ROWS)] == verdicts
 
@@ -476,7 +476,7 @@ def test_a_server_without_likelihoods_is_asked_for_texts():
 
 def test_a_verdict_that_was_edited_is_refused(tmp_path):
     tasks = asks.tasks(ROWS[:1], ["full"], "text")
-    frame = judgements.to_frame("m", ROWS, tasks, run(asks.flow, tasks, Judge()))
+    frame = judgements.to_frame("m", ROWS, tasks, run(asks.acre, tasks, Judge()))
     first = ROWS[0].id
     for changes, words in (
         ({"acre": math.nan}, "row 1: acre is nan; expected a finite number"),
@@ -523,7 +523,7 @@ def test_the_protocol_of_a_row_overrides_that_of_its_category():
     for metric in (TEXT, CHOICE):
         assert metric.optional == ("explication", "protocol")
         for protocol in ("A", "B", None):
-            wanted = next(asks.acre(replace(case, protocol=protocol), mode=metric.mode))
+            wanted = next(asks.acre(replace(case, protocol=protocol, mode=metric.mode)))
             assert next(metric.flow(Row(case.id, texts | {"protocol": protocol}))) == wanted
     assert next(TEXT.flow(Row("a", texts))) != next(TEXT.flow(Row("a", texts | {"protocol": "B"})))
     line = line_of(InputInvalid, next, TEXT.flow(Row("a", texts | {"protocol": "C"})))

@@ -69,8 +69,8 @@ def test_an_agent_says_one_of_its_values_or_fails(agent, text, finish):
 def test_a_prompt_is_its_frame_around_the_texts(text, translation):
     case = replace(asks.case(ROWS[0]), source=text, translation=translation)
     for agent in (asks.VALIDATOR, asks.FIDELITY, asks.NUANCE):
-        asked = "".join(message.content for message in asks.messages(agent, case, "full"))
-        without = asks.messages(agent, replace(case, source="", translation=""), "full")
+        asked = "".join(message.content for message in asks.messages(agent, case))
+        without = asks.messages(agent, replace(case, source="", translation=""))
         empty = "".join(message.content for message in without)
         quoted = [json.dumps(shown, ensure_ascii=False) for shown in (text, translation)]
         assert all(shown in asked for shown in quoted)
@@ -125,7 +125,7 @@ def test_systems_are_compared_alike_in_any_order_and_by_any_name(scores, chance)
         for row, score in zip(FEW, scores, strict=True)
     }
     tasks = asks.tasks(FEW, ["full"], "text")
-    frame = judgements.to_frame("j", FEW, tasks, (verdicts[task.case.id] for task in tasks))
+    frame = judgements.to_frame("j", FEW, tasks, (verdicts[task.row] for task in tasks))
     read = partial(judgements.read, rows={row.id: row for row in FEW})
     assert there_and_back(frame, read) == {("j", "full"): verdicts}
     there = {(line["a"], line["b"]): line for line in numbers.compare_systems(FEW, verdicts)}
