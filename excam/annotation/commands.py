@@ -35,7 +35,6 @@ def form_(
     """
     from excam.annotation import form
     from excam.annotation.form import SUBMITTED
-    from excam.annotation.form_parts import Show
 
     with exit_on_error():
         if name is None:
@@ -48,8 +47,7 @@ def form_(
             print_text(f"{column}\t{question.kind}\t{needed}\t{values}")
         if loaded_form.submit:
             print_text(f"{SUBMITTED}\tflags\tneeded\t")
-        names = [entry for part in loaded_form.parts() for entry in (part.of if isinstance(part, Show) else (part.of,))]
-        say(f"{name}: shows {', '.join(dict.fromkeys(filter(None, names)))}; chosen by {', '.join(loaded_form.facets)}")
+        say(f"{name}: shows {', '.join(loaded_form.visible)}; chosen by {', '.join(loaded_form.facets)}")
 
 
 @app.command()

@@ -11,7 +11,6 @@ from typing import Any
 
 from excam.annotation.campaign import Task, unshowable
 from excam.annotation.form import Form
-from excam.annotation.form_parts import Show
 from excam.core import row_files
 from excam.core.exceptions import InputInvalid, in_a_line
 from excam.core.hash_order import digest
@@ -50,7 +49,7 @@ def tasks(path: Path, form: Form, annotators: int, named: Mapping[str, str] = {}
 def _columns(path: Path, rows: Sequence[Mapping[str, Any]], form: Form, named: Mapping[str, str]) -> dict[str, str]:
     """Return which column of the rows each entry is."""
     names = list(dict.fromkeys(name for row in rows for name in row))
-    entries = list(dict.fromkeys((*OWN, *_shown(form), *form.owner)))
+    entries = list(dict.fromkeys((*OWN, *form.entries, *form.owner)))
     if absent := [theirs for theirs in named.values() if theirs not in names]:
         raise InputInvalid(f"{path}: no column {absent[0]}; found {in_a_line(', '.join(names))}")
     if strange := [ours for ours in named if ours not in entries]:
@@ -66,17 +65,8 @@ def _columns(path: Path, rows: Sequence[Mapping[str, Any]], form: Form, named: M
     return columns
 
 
-def _shown(form: Form) -> list[str]:
-    """Return the names of what a form shows, asks about, chooses by or looks at in its rules."""
-    of = [name for part in form.parts() for name in (part.of if isinstance(part, Show) else (part.of,))]
-    among = [bound.among for rule in form.rules for bound in rule.then.values()]
-    looked_at = [name.removeprefix("task.") for rule in form.rules for name in rule.when if name.startswith("task.")]
-    compared = form.compare.when if form.compare else ()
-    return [name for name in dict.fromkeys((*of, *form.facets, *among, *looked_at, *compared)) if name]
-
-
 def _task(where: str, number: str, row: Mapping[str, Any], form: Form, columns: Mapping[str, str]) -> Task:
-    owners = {theirs: ours for ours, theirs in columns.items() if ours in form.owner and ours not in _shown(form)}
+    owners = {theirs: ours for ours, theirs in columns.items() if ours in form.owner and ours not in form.entries}
     mine = {ours: row[theirs] for ours, theirs in columns.items() if theirs in row and theirs not in owners}
     hidden_names = [name for name in row if name in owners or name not in columns.values()]
     rest = {owners.get(name, name): row[name] for name in hidden_names if row[name] not in (None, "")}

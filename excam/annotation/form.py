@@ -86,6 +86,20 @@ class Form(FormPart):
             yield from step.parts()
 
     @property
+    def entries(self) -> list[str]:
+        """Return the names of the entries of a task that it shows, asks about, chooses by or names in its rules."""
+        among = [bound.among for rule in self.rules for bound in rule.then.values()]
+        named = [name.removeprefix("task.") for rule in self.rules for name in rule.when if name.startswith("task.")]
+        compared = self.compare.when if self.compare else ()
+        return list(filter(None, dict.fromkeys((*self.visible, *self.facets, *among, *named, *compared))))
+
+    @property
+    def visible(self) -> list[str]:
+        """Return the names of the entries of a task that it shows or asks about."""
+        names = (name for part in self.parts() for name in (part.of if isinstance(part, Show) else (part.of,)))
+        return list(filter(None, dict.fromkeys(names)))
+
+    @property
     def columns(self) -> dict[str, FormQuestion]:
         """Return the field of each column, in the order of an answer; without `submitted`."""
         return {column: question for question in self.questions for column in question.columns}

@@ -18,7 +18,7 @@ from typing import Any
 from excam.annotation import answers, exchange, wording
 from excam.annotation.campaign import Campaign, Task
 from excam.annotation.form import FORMS, Form, load
-from excam.annotation.form_parts import Chapter, Show
+from excam.annotation.form_parts import Chapter
 from excam.pages.html import content_security_policy as content_policy
 from excam.pages.html import fill_template, pack_json, shared_script
 
@@ -122,7 +122,7 @@ def _packed(campaign: Campaign, tasks: tuple[Task, ...]) -> str:
 
 
 def _page_data(campaign: Campaign, tasks: Sequence[Task]) -> dict[str, Any]:
-    used = _used(campaign.form)
+    used = set(campaign.form.entries)  # no other reaches the page
     return {
         "campaign": campaign.id,
         "form": campaign.form.model_dump(mode="json", exclude={"instructions", "purpose", "warning", "owner"}),
@@ -136,15 +136,6 @@ def _page_data(campaign: Campaign, tasks: Sequence[Task]) -> dict[str, Any]:
         "wording": {**wording.PATTERNS, "run": wording.RUN},
         "sections": [section.title for section in campaign.form.instructions],
     }
-
-
-def _used(form: Form) -> set[str]:
-    """Return the names of the shown entries that the form uses; no other reaches the page."""
-    used = {name for part in form.parts() for name in (part.of if isinstance(part, Show) else (part.of,))}
-    compared = form.compare.when if form.compare else {}
-    facets = {name.removeprefix("task.") for rule in form.rules for name in rule.when if name.startswith("task.")}
-    listed = {bound.among for rule in form.rules for bound in rule.then.values()}
-    return used | facets | listed | {*form.facets, *compared}
 
 
 def _task_data(task: Task, used: Set[str]) -> dict[str, Any]:
