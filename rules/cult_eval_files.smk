@@ -11,9 +11,9 @@ wildcard_constraints:
     shots="0|1",
 
 
-def one_shot_example(wildcards):
-    """The held-out item of the one-shot prompt, where there is one."""
-    return files_named("cult_eval.folder", cult_eval_source.example) if wildcards.shots == "1" else []
+def cult_eval_optional(name):
+    """A file that the folder may have: labels, the held-out item of the one-shot prompt, or removed candidates."""
+    return files_named("cult_eval.folder", lambda folder: cult_eval_source.optional(folder, name))
 
 
 def translators():
@@ -38,22 +38,22 @@ def cult_eval_numbers():
     """The tables that are compared with the paper's; some need labels."""
     if not CULT_EVAL:
         return []
-    labelled = ["table-2", "table-5", "ablations"] if cult_eval_source.labels(Path(CULT_EVAL.folder)) else []
+    labelled = ["table-2", "table-5", "ablations"] if cult_eval_optional(cult_eval_source.LABELS) else []
     return [f"results/cult_eval/{name}.csv" for name in ("table-1", "removals", *labelled)]
 
 
 FILES |= {  # sets of files that its steps name
     "cult_eval_encoder": weights_of(CULT_EVAL and CULT_EVAL.encoder),
-    "cult_eval_example": one_shot_example,
+    "cult_eval_example": lambda w: cult_eval_optional(cult_eval_source.EXAMPLE) if w.shots == "1" else [],
     "cult_eval_files": CULT_EVAL_FILES,
     "cult_eval_items": ["results/cult_eval/items.parquet"] if CULT_EVAL else [],
     "cult_eval_judged": cult_eval_files(
         "judged/equivalent", *(f"judged/{judge}" for judge in (CULT_EVAL.judges if CULT_EVAL else []))
     ),
-    "cult_eval_labels": cult_eval_source.labels(Path(CULT_EVAL.folder)) if CULT_EVAL else [],
+    "cult_eval_labels": cult_eval_optional(cult_eval_source.LABELS),
     "cult_eval_metrics": cult_eval_files("metrics"),
     "cult_eval_numbers": cult_eval_numbers(),
-    "cult_eval_removed": cult_eval_source.removed(Path(CULT_EVAL.folder)) if CULT_EVAL else [],
+    "cult_eval_removed": cult_eval_optional(cult_eval_source.REMOVED),
     "cult_eval_rows": cult_eval_files("rows"),
     "cult_eval_scores": list(CULT_EVAL.scores.values()) if CULT_EVAL else [],
 }

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from excam.calmqa import asks, numbers, rows_page, source, stages
-from excam.calmqa.source import Reply
+from excam.calmqa.claims import Claim
+from excam.calmqa.source import Question, Reply
 from excam.core import tables
 from excam.core.provenance import say, write_text
 from excam.inference import transcript
@@ -23,6 +24,9 @@ TEXTS = {"questions": "calmqa_questions", "answers": "calmqa_answers"}
 STAGES = {**TEXTS, "surface": "calmqa_surface", "claims": "calmqa_claims", "verdicts": "calmqa_verdicts"}
 
 
+_Rows = list[dict[str, Any]]  # of a table
+
+
 @dataclass(frozen=True, kw_only=True)
 class _StageFiles:
     """The tables that a stage may be made of."""
@@ -32,6 +36,24 @@ class _StageFiles:
     translations_path: Annotated[Path | None, "without them, answers are judged in their own language"] = None
     claims_path: Path | None = None
     evidence_path: Path | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _JudgedFiles:
+    """The tables of the answers, and of what was found about each and about its claims."""
+
+    questions_path: Path
+    answers_path: Path
+    surface_path: Path
+    claims_path: Path
+    verdicts_path: Path
+
+
+def judged(files: _JudgedFiles) -> tuple[dict[str, Question], list[Reply], _Rows, list[Claim], _Rows]:
+    """Return the contents of these tables, in this order."""
+    surface, verdicts = (tables.read_frame(path).to_dicts() for path in (files.surface_path, files.verdicts_path))
+    questions, answers = source.questions_of(files.questions_path), source.answers_of(files.answers_path)
+    return questions, answers, surface, stages.read_claims(files.claims_path), verdicts
 
 
 def texts(files: _StageFiles) -> list[stages.Read]:
@@ -74,25 +96,12 @@ def calmqa_questions(files_paths: Sequence[Path], questions_path: Path) -> None:
     outputs={"page": "results/calmqa/rows.html"},
     category="CaLMQA",
 )
-def calmqa_rows(
-    questions_path: Path,
-    answers_path: Path,
-    surface_path: Path,
-    claims_path: Path,
-    verdicts_path: Path,
-    scores_path: Path,
-    page_path: Path,
-) -> None:
+def calmqa_rows(files: _JudgedFiles, scores_path: Path, page_path: Path) -> None:
     """Write every answer with the parts of its score, its claims and their verdicts on one page.
 
     Every answer with the parts of its score, its claims and their verdicts, to search and filter.
     """
-    surface, verdicts, scores = (
-        tables.read_frame(path).to_dicts() for path in (surface_path, verdicts_path, scores_path)
-    )
-    questions, answers = source.questions_of(questions_path), source.answers_of(answers_path)
-    claims = stages.read_claims(claims_path)
-    write_text(page_path, rows_page.page(questions, answers, surface, claims, verdicts, scores))
+    write_text(page_path, rows_page.page(*judged(files), tables.read_frame(scores_path).to_dicts()))
 
 
 @step(
@@ -318,21 +327,10 @@ def calmqa_verdicts(
     outputs={"to": "results/calmqa/scores.parquet"},
 )
 def calmqa_scores(
-    questions_path: Path,
-    answers_path: Path,
-    surface_path: Path,
-    claims_path: Path,
-    verdicts_path: Path,
-    relevance_path: Path,
-    to_path: Path,
-    factuality: Literal["f1@k", "precision"],
+    files: _JudgedFiles, relevance_path: Path, to_path: Path, factuality: Literal["f1@k", "precision"]
 ) -> None:
     """Join the stages into the score of every answer."""
-    surface, verdicts, relevance = (
-        tables.read_frame(path).to_dicts() for path in (surface_path, verdicts_path, relevance_path)
-    )
-    questions, answers = source.questions_of(questions_path), source.answers_of(answers_path)
-    rows = stages.judged(questions, answers, surface, stages.read_claims(claims_path), verdicts, relevance)
+    rows = stages.judged(*judged(files), tables.read_frame(relevance_path).to_dicts())
     stages.write(to_path, "scores", numbers.scores(rows, factuality))
 
 

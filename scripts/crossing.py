@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -142,27 +142,18 @@ class _CrossingFiles:
 
 @dataclass(frozen=True, kw_only=True)
 class _PageFiles:
-    """What `write_page` writes, and the seed of its draws."""
+    """The files of one experiment, and the seed of its draws."""
 
     seed: int
     numbers_path: Path
     page_path: Path
     pictures_paths: Sequence[Path]
 
-
-def write_page(
-    study: _CrossingStudy,
-    files: _PageFiles,
-    columns: Sequence[str],
-    lines_of: Callable[[_CrossingStudy, int], Iterable[Mapping[str, Any]]],
-    page_of: Callable[[_CrossingStudy, Sequence[Mapping[str, Any]]], str],
-    draw: Callable[[Sequence[Mapping[str, Any]]], Figure],
-) -> None:
-    """Write the numbers, the page and the figure of one experiment."""
-    lines = list(lines_of(study, files.seed))
-    tables.write_lines(files.numbers_path, columns, lines)
-    write_text(files.page_path, page_of(study, lines))
-    plotting.save(draw(lines), files.pictures_paths)
+    def write(self, columns: Sequence[str], lines: Sequence[Mapping[str, Any]], page: str, figure: Figure) -> None:
+        """Write the numbers, the page and the figure."""
+        tables.write_lines(self.numbers_path, columns, lines)
+        write_text(self.page_path, page)
+        plotting.save(figure, self.pictures_paths)
 
 
 class _CrossingStudy:
@@ -232,14 +223,9 @@ def crossing_blind_spots(sources: _CrossingFiles, files: _PageFiles) -> None:
 
     Which kinds of errors each metric misses: the share of pairs in which a correct text scores above an erroneous one.
     """
-    write_page(
-        _CrossingStudy(sources),
-        files,
-        numbers.BLIND_SPOTS,
-        lambda study, seed: numbers.blind_spots(study.rows, study.columns, seed),
-        lambda study, lines: pages.blind_spots(lines, study.notes),
-        pages.figure_blind_spots,
-    )
+    study = _CrossingStudy(sources)
+    lines = list(numbers.blind_spots(study.rows, study.columns, files.seed))
+    files.write(numbers.BLIND_SPOTS, lines, pages.blind_spots(lines, study.notes), pages.figure_blind_spots(lines))
 
 
 @step(
@@ -255,11 +241,7 @@ def crossing_language_gap(sources: _CrossingFiles, files: _PageFiles) -> None:
 
     Whether a metric is worse in the local language than in English on the same error.
     """
-    write_page(
-        _CrossingStudy(sources),
-        files,
-        numbers.GAP,
-        lambda study, seed: numbers.language_gap(study.rows, study.columns, seed),
-        lambda study, lines: pages.language_gap(lines, [*pages.cautions(lines), *study.notes]),
-        pages.figure_language_gap,
-    )
+    study = _CrossingStudy(sources)
+    lines = list(numbers.language_gap(study.rows, study.columns, files.seed))
+    page = pages.language_gap(lines, [*pages.cautions(lines), *study.notes])
+    files.write(numbers.GAP, lines, page, pages.figure_language_gap(lines))

@@ -65,6 +65,13 @@ def labelled(rows: Sequence[Translated]) -> list[Translated]:
     return labelled_rows
 
 
+def _by_system(rows: Sequence[Translated]) -> dict[str, list[Translated]]:
+    by_system: dict[str, list[Translated]] = defaultdict(list)
+    for row in rows:
+        by_system[name(row)].append(row)
+    return by_system
+
+
 def _gold(rows: Sequence[Translated]) -> list[bool]:
     return [bool(row.label and row.label.correct) for row in rows]
 
@@ -157,9 +164,8 @@ def _drop(drops: Sequence[float], items: Sequence[str], deviation: float, seed: 
     if not drops or not deviation:
         return dict.fromkeys(("drop", "low", "high", "penalised"))
     estimate = bootstrap.mean([drop / deviation for drop in drops], items, seed)
-    low = estimate["low"]
-    penalised = None if low is None else low > PENALISED
-    return {"drop": estimate["value"], "low": low, "high": estimate["high"], "penalised": penalised}
+    penalised = None if estimate["low"] is None else estimate["low"] > PENALISED
+    return {**bootstrap.with_ends("drop", estimate), "penalised": penalised}
 
 
 def sentence_scores(rows: Sequence[Translated], measured: Mapping[str, Scores], seed: int = 0) -> list[dict[str, Any]]:
@@ -175,14 +181,10 @@ def sentence_scores(rows: Sequence[Translated], measured: Mapping[str, Scores], 
     }
     lines = []
     for part, part_rows in parts.items():
-        by_system: dict[str, list[Translated]] = defaultdict(list)
-        for row in part_rows:
-            by_system[name(row)].append(row)
-        for system, system_rows in by_system.items():
+        for system, system_rows in _by_system(part_rows).items():
             for metric, scores in measured.items():
                 values = [scores[row.id] for row in system_rows]
-                mean = _mean(system_rows, values, seed)
-                estimate = {"mean": mean["value"], "low": mean["low"], "high": mean["high"]}
+                estimate = bootstrap.with_ends("mean", _mean(system_rows, values, seed))
                 counted = {"n": len(values) - values.count(None), "failures": values.count(None)}
                 lines.append({"part": part, "system": system, "metric": metric, **estimate, **counted})
     return lines
@@ -194,10 +196,7 @@ def systems(
     """Return validity (percent), fidelity, clarity and ACRE of each system by each judge (Table 6)."""
     lines = []
     for judge, verdicts in judged.items():
-        by_system: dict[str, list[Translated]] = defaultdict(list)
-        for row in rows:
-            by_system[name(row)].append(row)
-        for system, system_rows in by_system.items():
+        for system, system_rows in _by_system(rows).items():
             judgements = [verdicts[row.id] for row in system_rows]
             valid = [(gate, row.item.source) for row in system_rows if (gate := verdicts[row.id].valid) is not None]
             share = bootstrap.share([gate for gate, _ in valid], [source for _, source in valid], seed)

@@ -22,19 +22,9 @@ def files(folder: Path) -> list[Path]:
     return [folder / ITEMS, *sorted((folder / TRANSLATIONS).glob("*.jsonl"))]
 
 
-def labels(folder: Path) -> list[Path]:
-    """Return the file of labels, if there is one."""
-    return [path for path in (folder / LABELS,) if path.is_file()]
-
-
-def removed(folder: Path) -> list[Path]:
-    """Return the file of candidates that became no items, if there is one."""
-    return [path for path in (folder / REMOVED,) if path.is_file()]
-
-
-def example(folder: Path) -> list[Path]:
-    """Return the file with the example, if there is one."""
-    return [path for path in (folder / EXAMPLE,) if path.is_file()]
+def optional(folder: Path, name: str) -> list[Path]:
+    """Return a file that a folder may have, if it is there: labels, the example, or candidates that became no items."""
+    return [path for path in (folder / name,) if path.is_file()]
 
 
 def written(paths: Iterable[Path], items: Mapping[str, TermSentence]) -> list[Translated]:

@@ -144,8 +144,7 @@ def type_gaps(rows: Sequence[Mapping[str, Any]], seed: int) -> list[dict[str, An
             groups = [row["group"] for row in scored]
             for part in ("precision", "factuality", "s"):
                 gap = bootstrap.difference_of_means([row[part] for row in scored], is_specific, groups, seed)
-                difference = {"difference": gap["value"], "low": gap["low"], "high": gap["high"]}
-                lines.append({"subject": subject, "part": part, **difference, **counts})
+                lines.append({"subject": subject, "part": part, **bootstrap.with_ends("difference", gap), **counts})
     return lines
 
 

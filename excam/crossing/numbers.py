@@ -111,9 +111,7 @@ def _blind_spot(kind_pairs: Sequence[Pair], column: Column, seed: int) -> dict[s
     share = bootstrap.share(wins, clusters, seed, counts)
     lengths = [pair.length or 0.0 for text_pairs in scored.values() for pair in text_pairs]
     return {
-        "auc": share["value"],
-        "low": share["low"],
-        "high": share["high"],
+        **bootstrap.with_ends("auc", share),
         "length": sum(lengths) / len(lengths) if lengths else None,
         "pairs": sum(counts),
         "wrong": len(wins),
@@ -167,9 +165,7 @@ def _gap(contents: Sequence[Mapping[tuple[str, bool], Row]], column: Column, see
     return {
         "english": sum(english) / n if n else None,
         "local": sum(local) / n if n else None,
-        "difference": gap["value"],
-        "low": gap["low"],
-        "high": gap["high"],
+        **bootstrap.with_ends("difference", gap),
         "scenarios": n,
         "failures": len(contents) - n,
     }

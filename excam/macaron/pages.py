@@ -56,15 +56,9 @@ def table_3(
     `printed` are the averages that the paper prints, by category.
     """
     lines: list[dict[str, Any]] = []
-    body: list[list[str]] = []
     for system, system_estimates in zip(systems, estimated, strict=True):
-        counted = numbers.counts(system.rows)
-        lines += [
-            {"model": system.model, "mode": system.mode, "number": name, **counted, **system_estimates[name]}
-            for name in STATISTICS
-        ]
-        cells = [with_interval(system_estimates[name]) for name in SHORT]
-        body.append([*named(system, counted["scenarios"]), *cells, *_denominators(counted)])
+        facts = {"model": system.model, "mode": system.mode, **numbers.counts(system.rows)}
+        lines += [{**facts, "number": name, **system_estimates[name]} for name in STATISTICS]
     for average in averaged:
         lines += [
             {"model": f"average: {average.category}", "mode": "average", "number": name, **values}
@@ -72,10 +66,9 @@ def table_3(
         ]
     for name, values in numbers.floors(systems[0].rows).items():
         lines += [{"model": name, "mode": "floor", "number": key, "value": value} for key, value in values.items()]
-        body.append([name, "floor", *(rounded(values[key]) for key in SHORT), "", "", ""])
-    head = ["model", "mode", *SHORT.values(), "n", "unanswered", "said true, %"]
     text = "# Macaron: accuracy\n\nPercent; Δ is local minus English. " + NOTE + "\n"
-    text += table(head, body) + categories.section(averaged, SHORT, printed) + _letters(systems)
+    text += _table(systems, estimated, SHORT, {})
+    text += categories.section(averaged, SHORT, printed) + _letters(systems)
     return lines, text + _differences(systems, estimated, "overall", "Overall", seed)
 
 
@@ -95,8 +88,21 @@ def printed_models(systems: Sequence[ModelRun], estimated: Estimates, lines: Seq
     return f"\n## Printed in the paper, by model\n\n{note}{table(head, body)}"
 
 
-def _denominators(counted: Mapping[str, Any]) -> list[str]:
-    return [str(counted["n"]), str(counted["failures"]), rounded(counted["said_true"])]
+def _table(
+    systems: Sequence[ModelRun], estimated: Estimates, names: Mapping[str, str], more: Mapping[str, Sequence[str]]
+) -> str:
+    """Return a line for each system and floor, with these numbers, `more` cells of each system, and its denominators.
+
+    `names` are the headings by number; `more` are by heading.
+    """
+    body = []
+    for system, estimate, *others in zip(systems, estimated, *more.values(), strict=True):
+        counted = numbers.counts(system.rows)
+        cells = [*named(system, counted["scenarios"]), *(with_interval(estimate[name]) for name in names), *others]
+        body.append([*cells, str(counted["n"]), str(counted["failures"]), rounded(counted["said_true"])])
+    for name, values in numbers.floors(systems[0].rows).items():
+        body.append([name, "floor", *(rounded(values[key]) for key in names), *[""] * (len(more) + 3)])
+    return table(["model", "mode", *names.values(), *more, "n", "unanswered", "said true, %"], body)
 
 
 def _letters(systems: Sequence[ModelRun]) -> str:
@@ -148,22 +154,17 @@ def paired(
 
     `printed` are the averages that the paper prints, by category.
     """
-    lines, body = [], []
+    lines, bounds = [], []
     for system, system_estimates in zip(systems, estimated, strict=True):
-        counted = numbers.counts(system.rows)
-        line, bounds = _pairs_line(system_estimates)
-        lines.append({"model": system.model, "mode": system.mode, **line, **counted})
-        cells = [with_interval(system_estimates[name]) for name in SHORT_PAIRED]
-        body.append([*named(system, counted["scenarios"]), *cells, bounds, *_denominators(counted)])
+        line, of_pairs = _pairs_line(system_estimates)
+        lines.append({"model": system.model, "mode": system.mode, **line, **numbers.counts(system.rows)})
+        bounds.append(of_pairs)
     for average in averaged:
         if average.estimates:
             line, _ = _pairs_line(average.estimates)
             lines.append({"model": f"average: {average.category}", "mode": "average", **line})
-    for name, values in numbers.floors(systems[0].rows).items():
-        cells = [rounded(values[key]) for key in SHORT_PAIRED]
-        body.append([name, "floor", *cells, "", "", "", ""])
-    head = ["model", "mode", *SHORT_PAIRED.values(), "bounds", "n", "unanswered", "said true, %"]
-    text = f"# Macaron: pairs of statements\n\n{PAIRS}\n{NOTE}\n{table(head, body)}"
+    text = f"# Macaron: pairs of statements\n\n{PAIRS}\n{NOTE}\n"
+    text += _table(systems, estimated, SHORT_PAIRED, {"bounds": bounds})
     text += categories.section(averaged, SHORT_PAIRED, printed)
     return lines, text + _differences(systems, estimated, "paired_tf", "paired T/F", seed)
 

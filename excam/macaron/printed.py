@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from excam.macaron import breakdowns, categories, numbers, pages
@@ -21,12 +22,9 @@ ENDS = 2  # aspects at each end that are not in the band of the others
 WIDEST = 3  # languages with the largest gaps that are named
 
 
-class _Absent(str):
-    """The reason why a claim has no number of ours."""
-
-
-Value = float | str | Line  # a number, words, or an estimate with its interval
-NO_MODEL = _Absent("no model was asked")
+_absent = partial(Ours, "")  # with the reason why a claim has no number of ours
+Value = float | str | Line | Ours  # a number, words, or an estimate with its interval
+NO_MODEL = _absent("no model was asked")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +51,8 @@ def answers(data: Data, printed: Sequence[Quote]) -> dict[str, Ours]:
 
 
 def _answer(value: Value) -> Ours:
-    if isinstance(value, _Absent):
-        return Ours("", str(value))
+    if isinstance(value, Ours):
+        return value
     if isinstance(value, str):
         return Ours(value, "words, or shares of other models")
     if isinstance(value, Mapping):
@@ -99,14 +97,14 @@ def _value(key: str, data: Data) -> Value:
         return OF_MODELS[key](data)
     if category := next((name for name in categories.CATEGORIES if key.endswith(f"-{name}")), None):
         number = key.removesuffix(f"-{category}").replace("-", "_")
-        return data.means[category][number] if category in data.means else _Absent(f"no {category} model was asked")
+        return data.means[category][number] if category in data.means else _absent(f"no {category} model was asked")
     match = re.fullmatch(r"aspect-(mean-)?(.+?)(-highest|-lowest)?", key)
     aspect = next((name for name in ASPECTS if match and _slug(name) == match[2]), None)
     if not match or not aspect:
-        return _Absent("nothing here computes it")
+        return _absent("nothing here computes it")
     lines = [line for line in data.by["aspects"] if (line["group"], line["lang"]) == (aspect, "all")]
     if not lines:
-        return _Absent("no scenario has this aspect")
+        return _absent("no scenario has this aspect")
     if match[1]:
         return next(line for line in lines if system_of(line) == MEAN)
     choose = max if match[3] == "-highest" else min
@@ -122,7 +120,7 @@ def _authors(data: Data) -> Value:
     for scenario in data.scenarios:
         authors[scenario.country].add(scenario.author)
     if "" in set().union(*authors.values()):
-        return _Absent("the files do not name every author")
+        return _absent("the files do not name every author")
     return sum(map(len, authors.values())) / len(authors)
 
 
@@ -141,12 +139,8 @@ OF_SCENARIOS: Mapping[str, Callable[[Data], Value]] = {
 }
 
 
-def _mathematical(data: Data) -> Value:
-    return _count([worst == "mathematical" for worst in breakdowns.lowest_of(data.by["reasoning"]).values()])
-
-
 def _reasoning(data: Data) -> Value:
-    return _order(breakdowns.means_of(data.by["reasoning"])) or _Absent("no scenario has a reasoning type")
+    return _order(breakdowns.means_of(data.by["reasoning"])) or _absent("no scenario has a reasoning type")
 
 
 def _means(data: Data) -> list[float]:
@@ -154,7 +148,7 @@ def _means(data: Data) -> list[float]:
 
 
 def _spread(data: Data) -> Value:
-    return _means(data)[-1] - _means(data)[0] if _means(data) else _Absent("no scenario has an aspect")
+    return _means(data)[-1] - _means(data)[0] if _means(data) else _absent("no scenario has an aspect")
 
 
 def _order(values: Mapping[str, float]) -> str:
@@ -166,7 +160,7 @@ def _categories(data: Data, number: str) -> dict[str, float]:
 
 
 def _of_categories(number: str) -> Callable[[Data], Value]:
-    return lambda data: _order(_categories(data, number)) or _Absent("no category of a model is known")
+    return lambda data: _order(_categories(data, number)) or _absent("no category of a model is known")
 
 
 def _count(are: Sequence[bool]) -> str:
@@ -181,7 +175,7 @@ def _above_chance(data: Data) -> Value:
 def _band(place: int) -> Callable[[Data], Value]:
     def end(data: Data) -> Value:
         others = _means(data)[ENDS:-ENDS]
-        return others[place] if others else _Absent("too few aspects")
+        return others[place] if others else _absent("too few aspects")
 
     return end
 
@@ -191,7 +185,7 @@ def _open_weight(choose: Callable[..., Line]) -> Callable[[Data], Value]:
         systems = [system for system in data.models if categories.category_of(system, data.of_models) == "open-weight"]
         values = [numbers.estimates(system.rows)["tf_avg"] for system in systems]
         values = [value for value in values if value["value"] is not None]
-        return choose(values, key=lambda value: value["value"]) if values else _Absent("no open-weight model was asked")
+        return choose(values, key=lambda value: value["value"]) if values else _absent("no open-weight model was asked")
 
     return end
 
@@ -199,10 +193,6 @@ def _open_weight(choose: Callable[..., Line]) -> Callable[[Data], Value]:
 def _gaps(data: Data) -> list[tuple[float, str]]:
     lines = [line for line in data.by["contexts"] if line["lang"] == "gap" and system_of(line) == MEAN]
     return sorted((line["value"], line["group"]) for line in lines)
-
-
-def _not_below(data: Data) -> Value:
-    return ", ".join(country for gap, country in _gaps(data) if gap >= 0) or "none"
 
 
 def _widest(data: Data) -> Value:
@@ -213,7 +203,9 @@ def _widest(data: Data) -> Value:
 
 
 OF_MODELS: Mapping[str, Callable[[Data], Value]] = {
-    "mathematical-lowest": _mathematical,
+    "mathematical-lowest": lambda data: _count(
+        [worst == "mathematical" for worst in breakdowns.lowest_of(data.by["reasoning"]).values()]
+    ),
     "reasoning-highest": _reasoning,
     "reasoning-easier": _reasoning,
     "order-overall": _of_categories("overall"),
@@ -225,7 +217,7 @@ OF_MODELS: Mapping[str, Callable[[Data], Value]] = {
     "aspect-band-highest": _band(-1),
     "tf-open-weight-lowest": _open_weight(min),
     "tf-open-weight-highest": _open_weight(max),
-    "local-at-least-english": _not_below,
+    "local-at-least-english": lambda data: ", ".join(name for gap, name in _gaps(data) if gap >= 0) or "none",
     "largest-gaps": _widest,
     "how-many-hardest": lambda data: sum(line["how_many"] for line in data.templates[-pages.EXTREMES :]),
 }

@@ -234,9 +234,12 @@ def conditions(ratings: Sequence[Rating], responses: Sequence[Response], seed: i
         for score in SCORES:
             sums = [rating.scores[score] for rating in group_ratings if rating.scores]
             estimated = bootstrap.estimate([sums, [1] * len(sums)], bootstrap.ratio, items, seed)
-            line = {"condition": name, "value": value, "raters": who, "score": score, "mean": estimated["value"]}
-            line |= {"low": estimated["low"], "high": estimated["high"]}
-            lines.append(line | {"items": len(set(items)), "ratings": len(group_ratings)})
+            line = {"condition": name, "value": value, "raters": who, "score": score}
+            lines.append(
+                line
+                | bootstrap.with_ends("mean", estimated)
+                | {"items": len(set(items)), "ratings": len(group_ratings)}
+            )
     return lines
 
 

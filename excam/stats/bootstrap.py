@@ -135,6 +135,11 @@ def in_columns(name: str, estimated: Mapping[str, float | None]) -> dict[str, fl
     return {name: estimated["value"], f"{name}_low": estimated["low"], f"{name}_high": estimated["high"]}
 
 
+def with_ends(name: str, estimated: Mapping[str, float | None]) -> dict[str, float | None]:
+    """Return what `estimate` returns under the names of columns: `name`, `low` and `high`."""
+    return {name: estimated["value"], "low": estimated["low"], "high": estimated["high"]}
+
+
 def difference_of_means(
     values: ArrayLike, is_first: ArrayLike, clusters: Sequence[Hashable], seed: int
 ) -> dict[str, float | None]:
