@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -98,17 +99,22 @@ def read(path: Path) -> Iterator[tuple[int, JournalEntry | Identity | ValueError
 
 
 class Journal:
-    """Cached answers by key. Several processes may append to one file; a process does not see what others add later."""
+    """Cached answers by key. Several processes may append to one file; a process does not see what others add later.
 
-    def __init__(self, path: Path) -> None:
+    Without a path they are in memory alone. A journal that `forgets` has in memory only the answers that are still to
+    be used: for files of any length.
+    """
+
+    def __init__(self, path: Path | None = None, *, forgets: bool = False) -> None:
         """Load the file if it exists; remove a partial last line left by a killed writer.
 
         Raise ArtifactBroken for other damage, or a file that is not a journal; InputInvalid for a link or a device.
         """
-        self.path = path
+        self.path, self._forgets = path, forgets
         self._answers: dict[str, Answer] = {}
         self._known: set[str] = set()
-        if not path.exists():
+        self._used: set[str] = set()
+        if not path or not path.exists():
             return
         with locked(path) as file:
             _cut_partial_line(file, path)
@@ -130,65 +136,36 @@ class Journal:
         return key in self._answers
 
     def __getitem__(self, key: str) -> Answer:
+        if self._forgets:
+            self._used.add(key)
         return self._answers[key]
 
     def add(self, identity: str, batch: Mapping[str, Answer]) -> None:
         """Append a batch: it is on disk on return, and not at all if an exception (disk full) is raised."""
-        by = _digest(identity)
-        lines = [] if by in self._known else [line_bytes(Identity(by, identity))]
-        lines += [line_bytes(JournalEntry(key, by, answer)) for key, answer in batch.items()]
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with locked(self.path) as file:
-            _cut_partial_line(file, self.path)
-            append(file, b"".join(lines), self.path)
-        self._known.add(by)
+        if self.path:
+            by = _digest(identity)
+            lines = [] if by in self._known else [line_bytes(Identity(by, identity))]
+            lines += [line_bytes(JournalEntry(key, by, answer)) for key, answer in batch.items()]
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with locked(self.path) as file:
+                _cut_partial_line(file, self.path)
+                append(file, b"".join(lines), self.path)
+            self._known.add(by)
         for key, answer in batch.items():
             self._answers.setdefault(key, answer)
 
     def forget(self, keys: Iterable[str]) -> None:
-        """Do nothing: whoever names a journal wants to keep all answers."""
-
-    def forget_all(self) -> None:
-        """Forget every answer that there is so far."""
-        self.forget(list(self._answers))
-
-
-class InMemory(Journal):
-    """A journal in memory, for callers without a journal file."""
-
-    def __init__(self) -> None:
-        self._answers: dict[str, Answer] = {}
-
-    def add(self, identity: str, batch: Mapping[str, Answer]) -> None:
-        """Keep a batch in memory."""
-        self._answers |= batch
-
-    def forget(self, keys: Iterable[str]) -> None:
-        """Drop answers."""
-        for key in keys:
-            self._answers.pop(key, None)
-
-
-class Passing(Journal):
-    """A journal beside a file that is being written: answers that were used leave the memory and stay on disk."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        self._used: set[str] = set()
-
-    def __getitem__(self, key: str) -> Answer:
-        self._used.add(key)
-        return super().__getitem__(key)
-
-    def forget(self, keys: Iterable[str]) -> None:
-        """Drop answers from memory."""
-        for key in list(keys):
+        """Drop answers from memory, if this journal forgets; a file keeps them."""
+        for key in list(keys) if self._forgets else ():
             self._answers.pop(key, None)
             self._used.discard(key)
 
-    def forget_all(self) -> None:
-        """Forget the answers that were used; those of an earlier run that come later stay."""
+    def forget_used(self) -> None:
+        """Drop the answers that were used; those of an earlier run that come later stay."""
         self.forget(self._used)
+
+
+InMemory = partial(Journal, forgets=True)  # for callers without a journal file
 
 
 def append(file: int, data: bytes, path: Path) -> None:

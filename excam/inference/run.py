@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from excam.core.exceptions import AnswersMissing, ModelInvalid
 from excam.inference import Answer, Ask, Choose, Flow, Generate, R, Request
@@ -29,14 +29,6 @@ class Round:
     answers: tuple[Answer, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _ResultWithRounds(Generic[R]):
-    """The result of one item's flow, and all rounds that led to it."""
-
-    result: R
-    rounds: tuple[Round, ...]
-
-
 def next_requests(flow: Flow[R], answers: Sequence[Answer] | None) -> tuple[Request, ...]:
     """Give a flow its answers, or None to start it, and return what it asks next. Raises StopIteration at its end.
 
@@ -54,31 +46,46 @@ def next_requests(flow: Flow[R], answers: Sequence[Answer] | None) -> tuple[Requ
 
 def run(judge: Callable[[ItemT], Flow[R]], items: Sequence[ItemT], ask: Ask) -> list[R]:
     """Return the results in the order of `items`. A flow with two rounds costs two batches, not two calls per item."""
-    return [played.result for played in run_with_rounds(judge, items, ask)]
+    return run_with_rounds(judge, items, ask)[0]
 
 
-def run_with_rounds(judge: Callable[[ItemT], Flow[R]], items: Sequence[ItemT], ask: Ask) -> list[_ResultWithRounds[R]]:
-    """Return the results with their rounds, in the order of `items`.
+def run_with_rounds(
+    judge: Callable[[ItemT], Flow[R]], items: Sequence[ItemT], ask: Ask
+) -> tuple[list[R], list[list[Round]]]:
+    """Return the results, and the rounds that led to each, both in the order of `items`.
 
     Raise AnswersMissing, naming the items, if requests remain unanswered, and ModelInvalid if `ask` returns a different
     number of answers than requests.
     """
-    flows = [judge(item) for item in items]
-    results: dict[int, R] = {}
-    rounds: list[list[Round]] = [[] for _ in flows]
-    answers: dict[int, tuple[Answer, ...] | None] = dict.fromkeys(range(len(flows)))
-    while answers:
-        asking = _advanced(flows, answers, results)
-        owners = [items[index].id for index, requests in asking.items() for _ in requests]
+    rounds: list[list[Round]] = [[] for _ in items]
+    flow = together([recorded(judge(item), of_item) for item, of_item in zip(items, rounds, strict=True)])
+    answers: Sequence[Answer] | None = None
+    while True:
         try:
-            answered = _answers_to(ask, [request for requests in asking.values() for request in requests])
+            requests = next_requests(flow, answers)
+        except StopIteration as end:
+            return end.value, rounds
+        try:
+            answers = ask(requests) if requests else ()
         except AnswersMissing as missing:
+            latest = [(item.id, of_item[-1]) for item, of_item in zip(items, rounds, strict=True) if of_item]
+            owners = [name for name, exchange in latest if not exchange.answers for _ in exchange.requests]
             raise missing.with_row_names(owners) from None
-        answers = {}
-        for index, requests in asking.items():
-            answers[index] = answer = tuple(islice(answered, len(requests)))
-            rounds[index].append(Round(requests, answer))
-    return [_ResultWithRounds(results[index], tuple(rounds[index])) for index in range(len(flows))]
+        if len(answers) != len(requests):
+            raise ModelInvalid(f"{len(answers)} answers to {len(requests)} requests; expected one each; run again")
+
+
+def recorded(flow: Flow[R], rounds: list[Round]) -> Flow[R]:
+    """Run a flow, and append to `rounds` what it asks, with the answers once there are any."""
+    answers: Sequence[Answer] | None = None
+    while True:
+        try:
+            requests = next_requests(flow, answers)
+        except StopIteration as end:
+            return end.value
+        rounds.append(Round(requests, ()))
+        answers = tuple((yield requests))
+        rounds[-1] = Round(requests, answers)
 
 
 def together(flows: Sequence[Flow[R]]) -> Flow[list[R]]:
@@ -86,29 +93,12 @@ def together(flows: Sequence[Flow[R]]) -> Flow[list[R]]:
     results: dict[int, R] = {}
     answers: dict[int, Sequence[Answer] | None] = dict.fromkeys(range(len(flows)))
     while answers:
-        asking = _advanced(flows, answers, results)
-        if not asking:
-            break
-        answered = iter((yield [request for requests in asking.values() for request in requests]))
+        asking: dict[int, tuple[Request, ...]] = {}
+        for index, answer in answers.items():
+            try:
+                asking[index] = next_requests(flows[index], answer)
+            except StopIteration as end:
+                results[index] = end.value
+        answered = iter((yield [request for requests in asking.values() for request in requests]) if asking else ())
         answers = {index: tuple(islice(answered, len(requests))) for index, requests in asking.items()}
     return [results[index] for index in range(len(flows))]
-
-
-def _advanced(
-    flows: Sequence[Flow[R]], answers: Mapping[int, Sequence[Answer] | None], results: dict[int, R]
-) -> dict[int, tuple[Request, ...]]:
-    """Give flows their answers and return what they ask next; put the results of those that end into `results`."""
-    asking: dict[int, tuple[Request, ...]] = {}
-    for index, answer in answers.items():
-        try:
-            asking[index] = next_requests(flows[index], answer)
-        except StopIteration as end:
-            results[index] = end.value
-    return asking
-
-
-def _answers_to(ask: Ask, requests: list[Request]) -> Iterator[Answer]:
-    answers = list(ask(requests)) if requests else []
-    if len(answers) != len(requests):
-        raise ModelInvalid(f"{len(answers)} answers to {len(requests)} requests; expected one each; run again")
-    return iter(answers)

@@ -34,9 +34,8 @@ class TranscriptLine:
 
 def record(judge: Callable[[ItemT], Flow[R]], items: Sequence[ItemT], ask: Ask) -> tuple[list[R], list[TranscriptLine]]:
     """Judge `items` with a model. Return results and transcript entries, both in the order of `items`."""
-    played = run_with_rounds(judge, items, ask)
-    entries = [TranscriptLine(item.id, outcome.rounds) for item, outcome in zip(items, played, strict=True)]
-    return [outcome.result for outcome in played], entries
+    results, rounds = run_with_rounds(judge, items, ask)
+    return results, [TranscriptLine(item.id, tuple(of_item)) for item, of_item in zip(items, rounds, strict=True)]
 
 
 def answers(entries: Iterable[TranscriptLine]) -> Iterator[Answer]:

@@ -137,7 +137,7 @@ def recorded_answers(model: str, serving: Serving, max_tokens: int, source: Path
     recorder = Recorder(asker, transcript_path, manifest, {"model": opened.described, "max_tokens": max_tokens})
     yield recorder
     recorder.write_manifest([source], [to])
-    journal.path.unlink(missing_ok=True)
+    journal_of(to).unlink(missing_ok=True)
 
 
 def thinking_problem(setting: bool | None, counted: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from excam.core.provenance import Progress, say
-from excam.inference.journal import Passing
+from excam.inference.journal import Journal
 from excam.scoring import result_files
 from excam.scoring.metric import Row
 from excam.scoring.results import Result
@@ -71,10 +71,10 @@ def _write(
 
     They are written as lines elsewhere first, so that a run that stops leaves nothing half beside `to`.
     """
-    journal = Passing(journal_of(to))
+    journal = Journal(journal_of(to), forgets=True)
     new = iter(judge.score((row for result, row in earlier() if result is None), journal=journal, progress=progress))
     with tempfile.TemporaryDirectory() as scratch:
         lines = Path(scratch, "scored.jsonl")
         result_files.write(lines, (result or next(new) for result, _ in earlier()))
         result_files.write(to, result_files.read(lines))
-    journal.path.unlink(missing_ok=True)
+    journal_of(to).unlink(missing_ok=True)

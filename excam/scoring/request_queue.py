@@ -13,14 +13,14 @@ import asyncio
 import math
 import time
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from excam.core.exceptions import AnswersMissing, ExcamError, InputInvalid
 from excam.core.provenance import Progress
-from excam.inference.journal import InMemory
+from excam.inference.journal import Journal
 from excam.scoring.defaults import MAX_ROWS, QUEUE
 from excam.scoring.files import Judge
 from excam.scoring.metric import Row
@@ -162,19 +162,15 @@ def results(judge: Judge, rows: Sequence[Row]) -> list[Result]:
         replace(row, id=str(at), failure=TOO_LONG if sum(map(len, row.texts.values())) > MAX_CHARS else row.failure)
         for at, row in enumerate(rows)
     ]
-    by_id = {result.id: result for result in _results(judge, named, _AnswersOfBatch())}
+    by_id = {result.id: result for result in _results(judge, named, Journal())}
     return [replace(by_id[name.id], id=row.id) for name, row in zip(named, rows, strict=True)]
 
 
-class _AnswersOfBatch(InMemory):
-    """The answers of one batch. None is forgotten before its end, since rows may have to be judged again."""
+def _results(judge: Judge, rows: Sequence[Row], answers: Journal) -> list[Result]:
+    """Return results of rows with distinct ids, in any order.
 
-    def forget(self, keys: Iterable[str]) -> None:
-        """Do nothing."""
-
-
-def _results(judge: Judge, rows: Sequence[Row], answers: _AnswersOfBatch) -> list[Result]:
-    """Return results of rows with distinct ids, in any order. `answers` is the journal."""
+    `answers` is the journal. It forgets none, since rows may have to be judged again.
+    """
     try:
         return list(judge.score(rows, journal=answers, progress=Progress("", None, interval=math.inf)))
     except AnswersMissing as missing:

@@ -21,7 +21,7 @@ from excam.core.provenance import Progress
 from excam.core.release import VERSION
 from excam.inference import Answer, Completion, Flow, Request, Sampling, window
 from excam.inference.journal import InMemory, Journal, ask
-from excam.inference.run import next_requests, run
+from excam.inference.run import Round, recorded, run
 from excam.knowledge.index import Index
 from excam.knowledge.open_book import OPEN_BOOK_PASSAGES, open_book
 from excam.scoring import calibration, given_rows, own_metrics, warnings
@@ -163,7 +163,7 @@ class Scorer:
             asking = partial(ask, backend, self._sampling, store, progress=progress) if backend else ask_nobody
             while part := list(islice(coming, BATCH)):
                 yield from run(flow, part, asking)
-                store.forget_all()
+                store.forget_used()
 
     def flow(self, row: Row) -> Flow[Result]:
         """Ask about one row and return its result. Nothing is asked about a row with a failure."""
@@ -173,10 +173,10 @@ class Scorer:
         if self._book and self.metric.pair:
             instruction, output = (row.texts.get(name, "") for name in self.metric.pair)
             metric = open_book(metric, lambda _: self._book.passages_for(instruction, output) if self._book else [])
-        answers: list[Answer] = []
+        rounds: list[Round] = []
         try:
             started = metric(row)
-            outcome = (yield from _watched(started, answers)) if isinstance(started, Generator) else started
+            outcome = (yield from recorded(started, rounds)) if isinstance(started, Generator) else started
         except InputInvalid as problem:  # a value that is none of its column
             outcome = Outcome(None, str(problem).removeprefix(f"{row.id}: ").removeprefix(f"row {row.id}: "))
         except Exception as problem:
@@ -187,6 +187,7 @@ class Scorer:
             outcome = own_metrics.checked(self.metric, row, outcome)
         if outcome.score is not None and not math.isfinite(outcome.score):
             outcome = Outcome(None, "not-finite", outcome.parts)
+        answers = [answer for exchange in rounds for answer in exchange.answers]
         words = next((answer.problem for answer in answers if isinstance(answer, Completion) and answer.problem), "")
         if words and outcome.failure and (self.metric.is_own or outcome.failure.endswith("refused")):
             outcome = replace(outcome, failure=f"{outcome.failure}: {words}")
@@ -231,18 +232,6 @@ class Scorer:
             signature=self.signature,
             **labels,
         )
-
-
-def _watched(flow: Flow[Outcome], seen: list[Answer]) -> Flow[Outcome]:
-    """Run a flow, and append the answers that it gets to `seen`."""
-    answers: Any = None
-    while True:
-        try:
-            requests = next_requests(flow, answers)
-        except StopIteration as end:
-            return end.value
-        answers = yield requests
-        seen += answers
 
 
 def ask_nobody(requests: Sequence[Request]) -> list[Answer]:

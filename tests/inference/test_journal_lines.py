@@ -6,7 +6,7 @@ from test_journal import Counted, request, said
 from excam.config import Price
 from excam.core.exceptions import AnswersMissing, ArtifactBroken
 from excam.inference import Choice, Choose, Message, Missing, Sampling, fake, journal
-from excam.inference.journal import Identity, InMemory, Journal, JournalEntry, Passing, ask, totals
+from excam.inference.journal import JournalEntry, Identity, InMemory, Journal, ask, totals
 
 SAMPLING = Sampling(max_tokens=64)
 BY = journal._digest("m")
@@ -126,8 +126,8 @@ def test_a_journal_that_passes_forgets_what_was_used_and_keeps_it_on_disk(tmp_pa
     path = tmp_path / "j.jsonl"
     for name in "abcd":
         Journal(path).add("m", {name: said(name)})
-    passing = Passing(path)
+    passing = Journal(path, forgets=True)
     assert passing["a"] == said("a")
-    passing.forget_all()
+    passing.forget_used()
     passing.forget(["b", "x"])
     assert ["".join(passing._answers), len(Journal(path))] == ["cd", 4]

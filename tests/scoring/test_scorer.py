@@ -14,7 +14,7 @@ from excam.core.exceptions import InputInvalid, ModelInvalid
 from excam.core.provenance import sha256
 from excam.error_reports.judges import report
 from excam.error_reports.records import Report
-from excam.inference import backend_factory, fake
+from excam.inference import backend_factory, fake, journal
 from excam.scoring import metric, scorer
 from excam.scoring.rows import RowFile
 
@@ -257,7 +257,7 @@ def test_the_real_model_end_to_end(tmp_path):
 def test_a_long_file_leaves_nothing_on_disk_and_little_in_memory(adapter, backend, tmp_path, monkeypatch):
     """Without a journal, answers are kept for one batch, in memory: a million rows need no room for a million answers."""
     monkeypatch.setattr(scorer, "BATCH", 4)
-    monkeypatch.setattr(scorer.Journal, "add", lambda *_: pytest.fail("a journal was written"))
+    monkeypatch.setattr(journal, "locked", lambda *_: pytest.fail("a journal was written"))
     kept = scorer.InMemory()
     monkeypatch.setattr(scorer, "InMemory", lambda: kept)
     results = excam.load(adapter).score({**Q, "output": str(number)} for number in range(10))
