@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from excam.core.extras import require_extra
 from excam.core.provenance import Progress
-from excam.inference.loading import load_pretrained, loading
+from excam.inference.loading import config_of, load_pretrained, loading
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,11 +23,7 @@ PART = 512  # texts between two lines of progress
 
 def is_encoder(folder: Path) -> bool:
     """Return whether a folder holds a sentence encoder, and not a model that writes."""
-    try:
-        settings = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return False
-    return isinstance(settings, dict) and settings.get("model_type") in ENCODERS
+    return config_of(folder).get("model_type") in ENCODERS
 
 
 @dataclass(frozen=True)

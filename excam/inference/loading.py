@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -60,6 +61,15 @@ def loading(path: str | Path, expected: str = MODEL) -> Iterator[None]:
         if not _is_about_files(problem):
             raise
         raise ModelInvalid(f"{path}: cannot be used: {in_a_line(problem)}; expected {expected}") from None
+
+
+def config_of(folder: Path) -> Mapping[str, Any]:
+    """Return config.json of a folder, {} without a valid one."""
+    try:
+        settings = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return settings if isinstance(settings, dict) else {}
 
 
 def load_pretrained(kind: Any, folder: Path, dtype: torch.dtype, expected: str = MODEL) -> Any:

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from excam.core.escapes import visible_line
 from excam.scoring import display
-from excam.scoring.compare import DRAWS, Compared, Comparison, Denominators, Measure, Standing, what_decides
+from excam.scoring.compare import DRAWS, Compared, Comparison, Denominators, Standing, what_decides
 from excam.scoring.joining import repeated_note
 from excam.stats.permutation import floor_note
 
@@ -22,7 +22,11 @@ def show(out: Console, compared: Compared) -> None:
         return
     _text(out, visible_line(comparisons[0].signature))
     _standings(out, compared.standings, comparisons[0].measures[-1].name)
-    _pairs(out, comparisons)
+    _measures(out, comparisons)
+    for comparison in comparisons:
+        if comparison.joined:
+            _text(out, f"{visible_line(f'{comparison.a} and {comparison.b}')}: {comparison.joined}.")
+    _text(out, "The rows that differ most are shown for two files at a time; --json has those of all.")
 
 
 def _text(out: Console, line: str) -> None:
@@ -33,7 +37,7 @@ def _show_two(out: Console, comparison: Comparison) -> None:
     for line in (f"A: {comparison.a}", f"B: {comparison.b}", comparison.signature):
         _text(out, visible_line(line))
     _text(out, f"\n{denominators(comparison.counts)}" + (f" {comparison.joined}." if comparison.joined else "") + "\n")
-    _whole(out, comparison)
+    _measures(out, [comparison])
     if comparison.differing:
         out.print(Text(f"Rows that differ most: {len(comparison.differing)}", style="bold"))
         display.print_legend(out, comparison.differing[0][0])
@@ -54,14 +58,21 @@ def denominators(counts: Denominators) -> str:
     )
 
 
-def _whole(out: Console, comparison: Comparison) -> None:
-    head = ("measure", "n", "A", "B", "A - B, 95 % interval", "A better : B better : ties", "p", "p (Holm)")
-    lines = [
-        (measure.name, str(measure.n), *_values(measure), _p(measure.p_value), _p(measure.p_holm))
-        for measure in comparison.measures
-    ]
-    display.table(out, [head, *lines])
-    _notes(out, [comparison])
+def _measures(out: Console, comparisons: Sequence[Comparison]) -> None:
+    """Print the measures of each comparison: of two systems with their means, of several with their names."""
+    two = len(comparisons) == 1
+    head = ("A - B, 95 % interval", "A better : B better : ties", "p", "p (Holm)")
+    lines = [("measure", "n", "A", "B", *head) if two else ("A", "B", "measure", "n", *head)]
+    for comparison in comparisons:
+        for each in comparison.measures:
+            before = () if two else (comparison.a, comparison.b)
+            means = (f"{each.a:.2f}", f"{each.b:.2f}") if two else ()
+            difference = f"{each.difference:+.2f}{display.interval(each.low, each.high, '+.2f')}"
+            wins = f"{each.a_better} : {each.b_better} : {each.ties}"
+            tested = ("" if p is None else f"{p:.4f}" for p in (each.p_value, each.p_holm))
+            lines.append((*before, each.name, str(each.n), *means, difference, wins, *tested))
+    display.table(out, lines)
+    _notes(out, comparisons)
 
 
 def _notes(out: Console, comparisons: Sequence[Comparison]) -> None:
@@ -92,37 +103,3 @@ def _standings(out: Console, standings: Sequence[Standing], measured: str) -> No
     out.print()
     display.table(out, lines)
     _text(out, "n: rows that every system scored; the numbers are of them, the best system first.\n")
-
-
-def _pairs(out: Console, comparisons: Sequence[Comparison]) -> None:
-    head = ("A", "B", "measure", "n", "A - B, 95 % interval", "A better : B better : ties", "p", "p (Holm)")
-    lines: list[Sequence[str]] = [head]
-    for comparison in comparisons:
-        for each in comparison.measures:
-            lines.append(
-                (
-                    comparison.a,
-                    comparison.b,
-                    each.name,
-                    str(each.n),
-                    *_values(each)[2:],
-                    _p(each.p_value),
-                    _p(each.p_holm),
-                )
-            )
-    display.table(out, lines)
-    _notes(out, comparisons)
-    for comparison in comparisons:
-        if comparison.joined:
-            _text(out, f"{visible_line(f'{comparison.a} and {comparison.b}')}: {comparison.joined}.")
-    _text(out, "The rows that differ most are shown for two files at a time; --json has those of all.")
-
-
-def _values(measure: Measure) -> tuple[str, ...]:
-    bounds = display.interval(measure.low, measure.high, "+.2f")
-    wins = f"{measure.a_better} : {measure.b_better} : {measure.ties}"
-    return f"{measure.a:.2f}", f"{measure.b:.2f}", f"{measure.difference:+.2f}{bounds}", wins
-
-
-def _p(value: float | None) -> str:
-    return "" if value is None else f"{value:.4f}"

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from excam.core.addresses import identified, without_secrets
+from excam.core.addresses import without_secrets
 from excam.core.exceptions import InputInvalid
 from excam.core.provenance import say
 from excam.inference import hub_models
@@ -44,11 +44,6 @@ class Address:
     def shown(self) -> str:
         """Return the text for people: of a server without what may be a key."""
         return f"{self.name}@{without_secrets(self.endpoint)}" if self.endpoint else self.name
-
-    @property
-    def identified(self) -> str:
-        """Return the text for files: of a server with a digest instead of what may be a key."""
-        return f"{self.name}@{identified(self.endpoint)}" if self.endpoint else self.name
 
 
 def parse(model: str | Path | Address) -> Address:

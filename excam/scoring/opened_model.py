@@ -38,7 +38,6 @@ class OpenedModel:
     weights: Path | None = None  # the folder with the files of the base model
     constrained: bool = False  # whether answers follow a JSON Schema
     probabilities: bool = True  # whether the log-probabilities of texts are known
-    served: bool = False
     label: str = ""  # its name for tables and figures
 
     def is_another(self, answered_by: str) -> bool:

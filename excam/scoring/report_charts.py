@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from excam.pages.row_browser import escape, folded_table
 from excam.scoring.metric import Description
-from excam.scoring.report_numbers import Interval, KindCount, Line, counts, failure, kinds, outcome, verdict, words
+from excam.scoring.report_numbers import FACETS, Interval, Line, counts, kinds
 from excam.scoring.results import Result
 from excam.stats.few_clusters import FEWEST
 
 GROUPS = ("language", "culture", "system")
+CHARTS = ("outcome", "severity", "type", "word", "band", *GROUPS, "failure", "unknown", "verdict", "warning")
 SHOWN = 6  # bars of a chart with many; the filter has the others
 Groups = Mapping[str, Sequence[Line]]  # of rows, by each of GROUPS
 
@@ -43,56 +44,45 @@ def number_list(items: Iterable[tuple[str, str, str]], *, has_intervals: bool) -
 
 def charts(rows: Sequence[Result], about: Description) -> str:
     """Return the charts; those that would be empty are left out."""
-    errors = [error for row in rows for error in row.errors]
-    bands = [KindCount(name, number) for name, number in counts(rows, about)]
-    charted = [
-        ("Outcome", "outcome", kinds(map(outcome, rows)), "rows"),
-        ("Severities", "severity", kinds(error.severity for error in errors), "errors"),
-        ("Error types", "type", kinds(error.type for error in errors), "errors"),
-        ("Most frequent wrong words", "word", kinds(map(words, errors)), "errors"),
-        ("Scores", "band", bands, "rows"),
-        *(
-            (f"{by.capitalize()}s", by, kinds(filter(None, (getattr(row, by) for row in rows))), "rows")
-            for by in GROUPS
-        ),
-        ("Failures, and why", "failure", kinds(filter(None, map(failure, rows))), "rows"),
-        ("Not known, and why", "unknown", kinds(filter(None, (row.unknown_because for row in rows))), "rows"),
-        ("Verdicts", "verdict", kinds(filter(None, map(verdict, rows))), "rows"),
-        ("Warnings", "warning", kinds(warning for row in rows for warning in row.warnings), "warnings"),
-    ]
+    drawn = ""
+    for name in CHARTS:
+        facet = FACETS[name]
+        values = (value for row in rows for value in facet.of(row) if value or facet.unit != "rows")
+        counted = counts(rows, about) if name == "band" else kinds(values)
+        drawn += chart(facet.chart, name, counted, facet.unit, shown=len(counted) if name == "band" else SHOWN)
     label = "Charts of all rows; a bar filters the rows"
-    drawn = "".join(chart(*each, shown=len(bands) if each[1] == "band" else SHOWN) for each in charted)
     place = f'<div class="charts" role="region" aria-label="{label}" tabindex="0">\n{drawn}</div>'
     return f'<details class="folded" open><summary>Charts</summary>\n{place}</details>\n'
 
 
-def chart(title: str, filter_name: str, counted: Sequence[KindCount], unit: str, shown: int) -> str:
+def chart(title: str, filter_name: str, counted: Sequence[tuple[str, int]], unit: str, shown: int) -> str:
     """Return a chart whose bars set a filter of the page; "" without kinds.
 
     Args:
         title: above the chart
         filter_name: the filter that a bar sets
-        counted: the kinds, in the order of their bars
+        counted: the kinds and how often they occur, in the order of their bars
         unit: what is counted, such as "rows"
         shown: the most bars
     """
     if not counted:
         return ""
-    most = max(kind.times for kind in counted)
-    bars = "".join(f"<li>{_bar(kind, kind.times / most, filter_name)}</li>\n" for kind in counted[:shown])
+    most = max(times for _, times in counted)
+    bars = "".join(f"<li>{_bar(*kind, most, filter_name)}</li>\n" for kind in counted[:shown])
     more = f", {len(counted)} kinds" if len(counted) > shown else ""
-    note = f"{unit}, n = {sum(kind.times for kind in counted):,}{more}"
+    note = f"{unit}, n = {sum(times for _, times in counted):,}{more}"
     inside = f"<h2>{title}</h2>\n<p>{note}</p>\n<ul>\n{bars}</ul>\n"
     return f'<section class="chart" aria-label="{title}">\n{inside}</section>\n'
 
 
-def _bar(kind: KindCount, share: float, filter_name: str) -> str:
-    value = html.escape(json.dumps(kind.name))  # JSON: an attribute holds no half of a character
+def _bar(name: str, times: int, most: int, filter_name: str) -> str:
+    kind = name if filter_name == "severity" else "plain"
+    value = html.escape(json.dumps(name))  # JSON: an attribute holds no half of a character
     return (
         f'<button type="button" class="bar" aria-pressed="false" data-filter="{filter_name}" data-value="{value}">'
-        f'<span class="name">{escape(kind.name)}</span> <span class="number">{kind.times}</span>'
+        f'<span class="name">{escape(name)}</span> <span class="number">{times}</span>'
         '<svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
-        f'<rect class="{kind.name if filter_name == "severity" else "plain"}" width="{100 * share:.1f}" height="10"/>'
+        f'<rect class="{kind}" width="{100 * (times / most):.1f}" height="10"/>'
         "</svg></button>"
     )
 

@@ -7,8 +7,9 @@ lines add up to all rows. Intervals take rows that share content as one, and are
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from excam.scoring.compare import clusters_of_texts, mean_interval
 from excam.scoring.metric import Description
@@ -149,17 +150,9 @@ def _band(score: float) -> int:
     return len(BANDS) + 1 + int(min(4.0, score * 5))
 
 
-@dataclass(frozen=True, slots=True)
-class KindCount:
-    """One kind of thing that rows have, e.g. an error type, and how often it occurs."""
-
-    name: str
-    times: int
-
-
-def kinds(names: Iterable[str]) -> list[KindCount]:
-    """Return every kind among what the rows have, the most frequent first."""
-    return [KindCount(*item) for item in sorted(Counter(names).items(), key=lambda item: (-item[1], item[0]))]
+def kinds(names: Iterable[str]) -> list[tuple[str, int]]:
+    """Return every kind among what the rows have, such as an error type, and how often; the most frequent first."""
+    return sorted(Counter(names).items(), key=lambda item: (-item[1], item[0]))
 
 
 def outcomes(about: Description, *, unknown: bool) -> tuple[str, ...]:
@@ -191,3 +184,28 @@ def words(error: ErrorSpan) -> str:
     """Return the marked words of an error in one line, shortened where they are many."""
     line = " ".join(error.span.split())
     return line if len(line) <= LONGEST_WORDS else f"{line[: LONGEST_WORDS - 1]}…"
+
+
+class Facet(NamedTuple):
+    """What rows are filtered by, and counted by in a chart: all its values of a row, "" for none."""
+
+    label: str
+    chart: str
+    of: Callable[[Result], Sequence[str]]
+    unit: str = "rows"
+
+
+FACETS = {
+    "outcome": Facet("Outcome", "Outcome", lambda row: [outcome(row)]),
+    "band": Facet("Score", "Scores", lambda _: []),  # `Bands` of all rows say it
+    "verdict": Facet("Verdict", "Verdicts", lambda row: [verdict(row)]),
+    "severity": Facet("Severity", "Severities", lambda row: [error.severity for error in row.errors], "errors"),
+    "type": Facet("Error type", "Error types", lambda row: [error.type for error in row.errors], "errors"),
+    "word": Facet("Wrong words", "Most frequent wrong words", lambda row: list(map(words, row.errors)), "errors"),
+    "language": Facet("Language", "Languages", lambda row: [row.language]),
+    "culture": Facet("Culture", "Cultures", lambda row: [row.culture]),
+    "system": Facet("System", "Systems", lambda row: [row.system]),
+    "failure": Facet("Failed because", "Failures, and why", lambda row: [failure(row)]),
+    "unknown": Facet("Not known because", "Not known, and why", lambda row: [row.unknown_because]),
+    "warning": Facet("Warning", "Warnings", lambda row: row.warnings, "warnings"),
+}

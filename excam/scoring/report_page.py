@@ -15,23 +15,11 @@ from excam.scoring.compare import clusters_of_texts, shared_signature
 from excam.scoring.excerpts import excerpts
 from excam.scoring.joining import distinct, repeated_note
 from excam.scoring.metric import Description
-from excam.scoring.report_numbers import Bands, bands, failure, line, lines, outcome, outcomes, verdict, words
+from excam.scoring.report_numbers import FACETS, Bands, bands, line, lines, outcome, outcomes
 from excam.scoring.results import FOR_PROGRAMS, NOT_KNOWN, Result, confidence_lines, part_lines
 from excam.scoring.spans import SEVERITIES, Severity
 from excam.scoring.warnings import UNQUALIFIED, warning_lines
 
-FILTERS = (
-    Filter("verdict", "Verdict"),
-    Filter("severity", "Severity"),
-    Filter("type", "Error type"),
-    Filter("word", "Wrong words"),
-    Filter("language", "Language"),
-    Filter("culture", "Culture"),
-    Filter("system", "System"),
-    Filter("failure", "Failed because"),
-    Filter("unknown", "Not known because"),
-    Filter("warning", "Warning"),
-)
 OF_MARKS = ("severity", "type", "word")  # filters that a metric without marked words has not
 ORDERS = {"worst": "worst score first", "doubt": "least certain first"}
 TONES = {
@@ -62,6 +50,7 @@ def write(name: str, digest: str, all_rows: Sequence[Result]) -> str:
     title = escape(about.title)
     groups = {by: lines(rows, by, clusters, whole) for by in report_charts.GROUPS}
     marks = about.lists_errors or any(row.errors for row in rows)
+    choices = {"outcome": outcomes(about, unknown=whole.not_known > 0), "band": tuple(in_bands.names)}
     browser = Browser(
         title=about.title,
         head=f'<h1>{title}: <span class="system">{escape(name)}</span></h1>\n{_judged(rows, len(all_rows))}'
@@ -78,11 +67,11 @@ def write(name: str, digest: str, all_rows: Sequence[Result]) -> str:
         legend=legend(rows, about),
         foot=report_charts.tables(groups, whole, about),
         columns=("Report",),
-        filters=(
-            Filter("outcome", "Outcome", outcomes(about, unknown=whole.not_known > 0)),
-            Filter("band", "Score", tuple(in_bands.names)),
-            *(each for each in FILTERS if marks or each.name not in OF_MARKS),
-        ),
+        filters=[
+            Filter(name, facet.label, choices.get(name, ()))
+            for name, facet in FACETS.items()
+            if marks or name not in OF_MARKS
+        ],
         orders=ORDERS,
     )
     return row_browser.write(browser, (_row(row, in_bands) for row in rows))
@@ -116,18 +105,7 @@ def _row(row: Result, in_bands: Bands) -> BrowserRow:
         **{name.capitalize(): value for name, value in named.items() if value},
         **{name: rounded(value) for name, value in numbers.items() if name not in FOR_PROGRAMS},
     }
-    values = {
-        "outcome": [became],
-        "band": [in_bands.of(row)],
-        "verdict": [verdict(row)],
-        "severity": dict.fromkeys(error.severity for error in row.errors),
-        "type": dict.fromkeys(error.type for error in row.errors),
-        "word": dict.fromkeys(map(words, row.errors)),
-        **{name: [value] for name, value in named.items()},
-        "failure": [failure(row)],
-        "unknown": [row.unknown_because],
-        "warning": row.warnings,
-    }
+    values = {name: list(dict.fromkeys(facet.of(row))) for name, facet in FACETS.items()} | {"band": [in_bands.of(row)]}
     return BrowserRow(
         id=row.id,
         outcome=became,

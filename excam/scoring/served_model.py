@@ -182,9 +182,7 @@ def opened(at: ModelEntry, probe: Probe | None, journal: Journal | None) -> Open
     """
     backend, first = ServedBackend(at.name, at.model, journal), Generate(())
     names = (backend.server.name or at.model.hub or at.name, at.name, at.model.hub)
-    model = OpenedModel(
-        backend, f"model:{names[0]}|on:served", names=names, constrained=True, served=True, label=at.name
-    )
+    model = OpenedModel(backend, f"model:{names[0]}|on:served", names=names, constrained=True, label=at.name)
     if probe:
         first, sampling = probe(model)
         backend.find_out(first, sampling)

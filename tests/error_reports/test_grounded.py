@@ -30,7 +30,7 @@ PASSAGES = (
     Passage("p2", "Norway", "The most important family holiday in Norway is Christmas.", licence="CC0-1.0"),
     Passage("p3", "Bees", "Bees dance to show each other the way to flowers.", licence="CC0-1.0"),
 )
-FITTED: Any = OpenedModel(None, "model:m", names=(chat.FITTED,), served=True)
+FITTED: Any = OpenedModel(None, "model:m", names=(chat.FITTED,))
 ASKED = replace(SAMPLE, instruction="What is the most important family holiday in China?")
 
 

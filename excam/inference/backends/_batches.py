@@ -53,3 +53,13 @@ def next_tokens(logits: torch.Tensor, chances: Sequence[Random], sampling: Sampl
     at = torch.searchsorted(cumulative, drawn, right=True)
     last = (probabilities > 0).sum(-1, keepdim=True) - 1
     return tokens.gather(-1, at.minimum(last))
+
+
+def padded(rows: Sequence[Sequence[int]], filling: int = 0, *, left: bool = False) -> torch.Tensor:
+    """Return rows as a tensor, [rows, longest], filled on the right or on the left."""
+    import torch
+
+    longest = max(map(len, rows))
+    filled = ([filling] * (longest - len(row)) for row in rows)
+    both = ((gap, row) if left else (row, gap) for row, gap in zip(rows, filled, strict=True))
+    return torch.tensor([[*first, *last] for first, last in both])

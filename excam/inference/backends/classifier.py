@@ -14,7 +14,6 @@ A text that does not fit is never cut: its answer has no log-probabilities.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +21,8 @@ from typing import TYPE_CHECKING, Any
 from excam.config import Model
 from excam.core.exceptions import ModelInvalid
 from excam.inference import Choice, Choose, Completion, Generate, Sampling
-from excam.inference.loading import loading
+from excam.inference.backends._batches import padded
+from excam.inference.loading import config_of, loading
 
 if TYPE_CHECKING:
     import torch
@@ -41,30 +41,21 @@ def kind_of(folder: Path) -> str:
     """Return which of KINDS a folder holds, "" for a model that writes or a folder that is none."""
     architecture = architecture_of(folder)
     kind = next((kind for kind in KINDS if architecture.endswith(f"For{kind}")), "")
-    writes = kind == FIRST_WORD and not settings_of(folder).get("is_encoder_decoder")  # Gemma 3 is called so too
+    writes = kind == FIRST_WORD and not config_of(folder).get("is_encoder_decoder")  # Gemma 3 is called so too
     return "" if writes else kind
 
 
 def architecture_of(folder: Path) -> str:
     """Return the class of a model's config.json, "" if it names none."""
-    architectures = settings_of(folder).get("architectures")
+    architectures = config_of(folder).get("architectures")
     return str(architectures[0]) if isinstance(architectures, list) and architectures else ""
 
 
 def labels_of(folder: Path) -> tuple[str, ...]:
     """Return the labels of a classifier by id; those of two labels without names are LABEL_0 and LABEL_1."""
-    names = settings_of(folder).get("id2label")
+    names = config_of(folder).get("id2label")
     labels = {str(number): str(name) for number, name in names.items()} if isinstance(names, dict) else {}
     return tuple(labels.get(str(number), f"LABEL_{number}") for number in range(len(labels) or 2))
-
-
-def settings_of(folder: Path) -> Mapping[str, Any]:
-    """Return config.json, {} without a valid one."""
-    try:
-        settings = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return settings if isinstance(settings, dict) else {}
 
 
 def open_model(name: str, model: Model, files: Path | None, adapter: Path | None, identity: str) -> Backend:
@@ -154,15 +145,12 @@ class Backend:
         """Return the logits of rows, padded on the right, [rows, ...]: of labels, of tokens and labels, or of words."""
         import torch
 
-        longest = max(len(row["input_ids"]) for row in rows)
-
-        def padded(name: str, filling: int) -> torch.Tensor:
-            lists = [[*row[name], *[filling] * (longest - len(row[name]))] for row in rows]
-            return torch.tensor(lists, device=self.device)
-
-        inputs = {"input_ids": padded("input_ids", self.pad), "attention_mask": padded("attention_mask", 0)}
+        fillings = {"input_ids": self.pad, "attention_mask": 0}
         if "token_type_ids" in rows[0] and "token_type_ids" in self.tokenizer.model_input_names:
-            inputs["token_type_ids"] = padded("token_type_ids", 0)
+            fillings["token_type_ids"] = 0
+        inputs = {
+            name: padded([row[name] for row in rows], filling).to(self.device) for name, filling in fillings.items()
+        }
         if self.kind == FIRST_WORD:
             start = self.model.config.decoder_start_token_id
             inputs["decoder_input_ids"] = torch.full((len(rows), 1), start, device=self.device)

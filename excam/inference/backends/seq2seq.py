@@ -10,19 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import regex
 
 from excam.config import Model
 from excam.core.exceptions import ModelInvalid
 from excam.inference import Choice, Choose, Completion, Generate, Message, Sampling
-from excam.inference.backends._batches import next_tokens
+from excam.inference.backends._batches import next_tokens, padded
 from excam.inference.cache_keys import request_seed
 from excam.inference.loading import load_pretrained, loading
-
-if TYPE_CHECKING:
-    import torch
 
 VERSION = 2
 PACKAGES = ("torch", "transformers")
@@ -118,16 +115,6 @@ class Backend:
     def _split_ids(self, text: str) -> list[int]:
         return self.tokenizer(text, add_special_tokens=False, split_special_tokens=True).input_ids
 
-    def _padded(self, sources: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return ids and attention mask, [rows, longest], padded on the right."""
-        import torch
-
-        longest = max(map(len, sources))
-        pad = self.tokenizer.pad_token_id or 0
-        ids = torch.tensor([[*source, *[pad] * (longest - len(source))] for source in sources])
-        mask = torch.tensor([[1] * len(source) + [0] * (longest - len(source)) for source in sources])
-        return ids.to(self.device), mask.to(self.device)
-
     def _decode(
         self, sources: Sequence[Sequence[int]], chances: Sequence[Random], sampling: Sampling
     ) -> list[tuple[list[int], list[float]]]:
@@ -135,7 +122,8 @@ class Backend:
         import torch
 
         answers: list[tuple[list[int], list[float]]] = [([], []) for _ in sources]
-        ids, mask = self._padded(sources)
+        ids = padded(sources, self.tokenizer.pad_token_id or 0).to(self.device)
+        mask = padded([[1] * len(source) for source in sources]).to(self.device)
         open_rows = set(range(len(sources)))
         with torch.inference_mode():
             encoded = self.model.get_encoder()(input_ids=ids, attention_mask=mask)

