@@ -22,23 +22,22 @@ Words = Annotated[str, StringConstraints(max_length=1000)]
 Manifest = TypeVar("Manifest", bound="_Manifest")
 
 
-class _Manifest(BaseModel):
+class _Recorded(BaseModel):
     model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
+
+
+class _Manifest(_Recorded):
     EXPECTED: ClassVar[str]
 
 
-class _AdapterSettings(BaseModel):
+class _AdapterSettings(_Recorded):
     """The recipe of an adapter: the order of the reports that it learned from (`Recipe.report`); "reader": of none."""
-
-    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
 
     report: Literal["errors-first", "explanation-first", "reader"] = "errors-first"
 
 
-class BaseSettings(BaseModel):
+class BaseSettings(_Recorded):
     """The source of a base model, from its entry in the configuration."""
-
-    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
 
     hub: HubId | None = None
     wheel: Wheel | None = None

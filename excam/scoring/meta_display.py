@@ -98,18 +98,7 @@ def _cells(agreement: MetricAgreement, item: str | None) -> tuple[str, ...]:
     tie = "-" if agreement.tie_calibrated is None else f"{agreement.tie_calibrated:.3f}"
     numbers = (estimate_cell(agreement.kendall), tie, estimate_cell(agreement.auc), estimate_cell(agreement.icc))
     pairs = (f"{agreement.pairs}", estimate_cell(agreement.ordered)) if item else ()
-    return (
-        metric_name(agreement.metric, baseline=agreement.baseline),
-        agreement.on,
-        f"{agreement.n}",
-        f"{agreement.failures}",
-        *numbers,
-        *pairs,
-    )
-
-
-def metric_name(metric: str, *, baseline: bool) -> str:
-    return f"({metric})" if baseline and not metric.startswith("(") else metric
+    return (agreement.metric, agreement.on, f"{agreement.n}", f"{agreement.failures}", *numbers, *pairs)
 
 
 def estimate_cell(estimate: Estimate) -> str:
@@ -135,13 +124,7 @@ def _system_cells(metric: Systems) -> tuple[str, ...]:
     level = metric.level
     numbers = (level.accuracy, level.soft, level.pearson, level.kendall)
     cells = ["-" if number is None else f"{number:.2f}" for number in numbers]
-    return (
-        metric_name(metric.metric, baseline=metric.baseline),
-        metric.on,
-        f"{level.systems}",
-        f"{level.items}",
-        *cells,
-    )
+    return (metric.metric, metric.on, f"{level.systems}", f"{level.items}", *cells)
 
 
 def _tests(out: Console, result: MetaResult, item: str | None) -> None:

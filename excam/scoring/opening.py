@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from functools import partial
-from pathlib import Path
 
 from excam.core.exceptions import InputInvalid, ModelInvalid
 from excam.core.paths import ADAPTERS
@@ -15,7 +14,7 @@ from excam.scoring import calibration, metric
 from excam.scoring.defaults import BAND
 from excam.scoring.ensemble import Ensemble, RepeatSettings
 from excam.scoring.metric import Metric, Row, Setup
-from excam.scoring.models import Address, open_model, parse
+from excam.scoring.models import open_model, parse
 from excam.scoring.opened_model import OpenedModel
 from excam.scoring.options import Options, Serving, option_name
 from excam.scoring.scorer import Scorer
@@ -106,22 +105,16 @@ def open_scorer(options: Options) -> Scorer | Ensemble:
     models: list[OpenedModel | None] = [None]
     if needs_model:
         bases = options.bases or (None,) * len(addresses)
-        models = [_model(wanted, options, index, address, base) for address, base in zip(addresses, bases, strict=True)]
+        probe = partial(first_request, wanted, options, index) if wanted.asks != "nothing" else None
+        models = [
+            open_model(address, base, options.serving, dtype=options.dtype, probe=probe)
+            for address, base in zip(addresses, bases, strict=True)
+        ]
     judges = [_judge(wanted, options, model, index) for model in models]
     if len(judges) > 1 or options.repeat > 1:
         how = RepeatSettings(options.repeat, options.temperature, options.combine or "mean", options.band or BAND)
         return Ensemble(judges, how)
     return judges[0].sampled(options.temperature, 0) if options.temperature else judges[0]
-
-
-def _model(wanted: Metric, options: Options, index: Index | None, address: Address, base: Path | None) -> OpenedModel:
-    return open_model(
-        address,
-        base,
-        options.serving,
-        dtype=options.dtype,
-        probe=partial(first_request, wanted, options, index) if wanted.asks != "nothing" else None,
-    )
 
 
 def first_request(
@@ -136,15 +129,11 @@ def first_request(
         model: that will be asked
     """
     how = Sampling(options.max_tokens or wanted.max_tokens, options.temperature, logprobs=wanted.probabilities)
-    ready, example = _prepared(wanted, options, model, index), Row("example", {**wanted.stand_ins, **wanted.example})
+    ready = wanted.prepared(Setup(model, index, options.judge, options.qualification))
+    example = Row("example", {**wanted.stand_ins, **wanted.example})
     requests = Scorer(ready, model, how).first_requests(example) if wanted.example else ()
     schema = '{"type": "object", "additionalProperties": false}' if wanted.sends_schema(options.judge) else ""
     return next((request for request in requests if isinstance(request, Generate)), replace(SHORT, schema=schema)), how
-
-
-def _prepared(wanted: Metric, options: Options, model: OpenedModel | None, index: Index | None) -> Metric:
-    """Return a metric for its model, with the index, which it may read itself."""
-    return wanted.prepared(Setup(model, index, options.judge, options.qualification))
 
 
 def scorer_of(
@@ -159,7 +148,7 @@ def scorer_of(
         index: passages; None without evidence
         sampling: of the model's entry; None: greedy, with the limit of tokens of options or metric
     """
-    ready = _prepared(wanted, options, model, index)
+    ready = wanted.prepared(Setup(model, index, options.judge, options.qualification))
     scorer = Scorer(ready, model, sampling or Sampling(options.max_tokens or wanted.max_tokens))
     return scorer.with_open_book(index) if index and not ready.reads_evidence else scorer
 

@@ -165,16 +165,10 @@ def _weight_bytes(weights: Path) -> int:
 
 def _free_memory() -> int:
     """Return the bytes available without swapping; file caches count as free."""
-    return available_memory() or os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-
-
-def available_memory() -> int | None:
-    """Return the bytes that the kernel can give without swapping; None if it does not say (not Linux)."""
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-    except OSError:
-        return None
-    return next((int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:")), None)
+    stated = Path("/proc/meminfo")  # of Linux
+    lines = stated.read_text(encoding="ascii").splitlines() if stated.exists() else []
+    available = (int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:"))
+    return next(available, 0) or os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 @contextmanager

@@ -203,7 +203,16 @@ def trainer_settings(recipe: Recipe, layout: Layout, seed: int, checkpoints: Pat
     """
     on_gpu = layout.device == "gpu"
     return {
-        **trainers.run_settings(checkpoints, recipe.save_steps, seed),
+        "output_dir": str(checkpoints),
+        "num_train_epochs": 1,  # the rows already contain every epoch
+        "logging_nan_inf_filter": False,  # else a loss that is no number is logged as the mean of those before
+        "save_strategy": "steps",
+        "save_steps": recipe.save_steps,
+        "save_total_limit": 2,
+        "report_to": "none",  # overridden for a loss tracker
+        "disable_tqdm": True,
+        "seed": seed,
+        "dataloader_num_workers": 0,
         "per_device_train_batch_size": layout.rows_per_pass,
         "gradient_accumulation_steps": layout.passes(recipe.rows_per_step),
         "learning_rate": recipe.learning_rate,

@@ -56,22 +56,6 @@ def load_base(weights: Path, dtype: torch.dtype) -> Any:
     return load_pretrained(AutoModelForCausalLM, weights, dtype)
 
 
-def run_settings(checkpoints: Path, save_steps: int, seed: int) -> dict[str, Any]:
-    """Return the settings of a trainer that all trainings have."""
-    return {
-        "output_dir": str(checkpoints),
-        "num_train_epochs": 1,  # the rows already contain every epoch
-        "logging_nan_inf_filter": False,  # else a loss that is no number is logged as the mean of those before
-        "save_strategy": "steps",
-        "save_steps": save_steps,
-        "save_total_limit": 2,
-        "report_to": "none",  # overridden by `sft`, for a loss tracker
-        "disable_tqdm": True,
-        "seed": seed,
-        "dataloader_num_workers": 0,
-    }
-
-
 def in_given_order(kind: Any) -> Any:
     """Return a subclass of a class of trainers that reads the rows in the given order."""
     from torch.utils.data import SequentialSampler
