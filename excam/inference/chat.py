@@ -201,15 +201,18 @@ def completion_from_ids(
     prompt_tokens: int,
     ids: Sequence[int],
     logprobs: Sequence[float] | None,
+    *,
+    own_spaces: bool = False,
 ) -> Completion:
     """Return the completion for generated token ids, in the same way for every local backend.
 
     `ids` are all generated tokens; the last one is in `stops` if the answer is finished. `logprobs` are those of `ids`,
-    None if they were not requested.
+    None if they were not requested. `own_spaces`: the tokenizer decides about spaces before punctuation.
     """
-    stopped = ids[-1] in stops
+    stopped = bool(ids) and ids[-1] in stops
     length = len(ids) - stopped
-    text = tokenizer.decode(list(ids[:length]), skip_special_tokens=True, clean_up_tokenization_spaces=False)
+    spaces = None if own_spaces else False
+    text = tokenizer.decode(list(ids[:length]), skip_special_tokens=True, clean_up_tokenization_spaces=spaces)
     return Completion(
         text=str(text),
         logprobs=None if logprobs is None else tuple(logprobs[:length]),

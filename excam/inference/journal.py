@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -210,19 +209,17 @@ def _cut_partial_line(file: int, path: Path) -> None:
         end = start
     if end == size:
         return
-    begun = os.pread(file, len(_ENTRY_START), 0)
-    if is_not_a_journal(path) if end else not _ENTRY_START.startswith(begun):
-        raise ArtifactBroken(f"{path}: {NOT_A_JOURNAL}; name another file for the journal")
+    if end:  # a line is whole
+        is_own = any(isinstance(line, Entry | Identity) for _, line in read(path))
+    else:
+        is_own = _ENTRY_START.startswith(os.pread(file, len(_ENTRY_START), 0))
+    if not is_own:
+        what = "holds no complete journal entry; expected a journal that excam wrote"
+        raise ArtifactBroken(f"{path}: {what}; name another file for the journal")
     os.ftruncate(file, end)
 
 
-NOT_A_JOURNAL = "holds no complete journal entry; expected a journal that excam wrote"
 _ENTRY_START = b'{"by":"'  # the beginning of every journal
-
-
-def is_not_a_journal(path: Path) -> bool:
-    """Return whether a non-empty file has no valid entry."""
-    return path.stat().st_size > 0 and not any(isinstance(line, JournalEntry | Identity) for _, line in read(path))
 
 
 def ask(
@@ -266,15 +263,11 @@ def _batches(
     backend: Backend, sampling: Sampling, missing: Mapping[str, Request]
 ) -> Iterator[list[tuple[str, Answer | Missing]]]:
     """Yield batches of (key, answer or failure) for the missing requests, first texts, then choices."""
-    texts = {k: request for k, request in missing.items() if isinstance(request, Generate)}
-    choices = {k: request for k, request in missing.items() if isinstance(request, Choose)}
-    order = [*texts, *choices]
-    asking = chain(
-        ((0, batch) for batch in (backend.generate(list(texts.values()), sampling) if texts else ())),
-        ((len(texts), batch) for batch in (backend.choose(list(choices.values())) if choices else ())),
-    )
-    for first, batch in asking:
-        yield [(order[first + index], answer) for index, answer in batch]
+    for kind, asking in ((Generate, lambda texts: backend.generate(texts, sampling)), (Choose, backend.choose)):
+        of_kind: dict[str, Any] = {k: request for k, request in missing.items() if isinstance(request, kind)}
+        order = list(of_kind)
+        for batch in asking(list(of_kind.values())) if of_kind else ():
+            yield [(order[at], answer) for at, answer in batch]
 
 
 def totals(answers: Iterable[Answer], price: Price | None = None) -> dict[str, Any]:

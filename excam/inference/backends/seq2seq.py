@@ -8,6 +8,7 @@ answer with the target's token, MADLAD reads `<2en>` in front of the text.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -16,7 +17,7 @@ import regex
 
 from excam.config import Model
 from excam.core.exceptions import ModelInvalid
-from excam.inference import Choice, Choose, Completion, Generate, Message, Sampling
+from excam.inference import Choice, Choose, Completion, Generate, Message, Sampling, chat
 from excam.inference.backends._batches import next_tokens, padded
 from excam.inference.cache_keys import request_seed
 from excam.inference.loading import load_pretrained, loading
@@ -89,12 +90,13 @@ class Backend:
         order = sorted(
             (at for at, ids in enumerate(sources) if len(ids) <= self.context), key=lambda a: -len(sources[a])
         )
+        complete = partial(chat.completion_from_ids, self.tokenizer, {self.end})
         for first in range(0, len(order), BATCH):
             batch = order[first : first + BATCH]
             chances = [Random(request_seed(requests[at], sampling)) for at in batch]
             answers = self._decode([sources[at] for at in batch], chances, sampling)
             yield [
-                (at, self._completion(len(sources[at]), ids, logprobs, sampling.logprobs))
+                (at, complete(len(sources[at]), ids, logprobs if sampling.logprobs else None, own_spaces=True))
                 for at, (ids, logprobs) in zip(batch, answers, strict=True)
             ]
 
@@ -149,18 +151,6 @@ class Backend:
                 if not open_rows:
                     break
         return answers
-
-    def _completion(self, prompt: int, ids: Sequence[int], logprobs: Sequence[float], has_logprobs: bool) -> Completion:
-        ended = bool(ids) and ids[-1] == self.end
-        words, numbers = (ids[:-1], logprobs[:-1]) if ended else (ids, logprobs)
-        return Completion(
-            text=self.tokenizer.decode(words, skip_special_tokens=True),
-            logprobs=tuple(numbers) if has_logprobs else None,
-            end_logprob=logprobs[-1] if has_logprobs and ended else None,
-            finish="stop" if ended else "length",
-            prompt_tokens=prompt,
-            completion_tokens=len(ids),
-        )
 
 
 def _languages(tokenizer: Any, config: Any, languages: Mapping[str, str]) -> tuple[str, tuple[int, ...]]:
