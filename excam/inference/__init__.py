@@ -171,34 +171,6 @@ T_co = TypeVar("T_co", Completion, Choice, covariant=True)
 Batch = Sequence[tuple[int, T_co | Missing]]  # (index of the request, answer or failure), in any order
 
 
-class Window(Protocol):
-    """Open requests at a model that answers many at once; a context manager.
-
-    Nothing is sent before `flush` or `answered`, so that the caller can save an answer before the next request.
-    """
-
-    def __enter__(self) -> Window: ...
-
-    def __exit__(self, *problem: Any) -> None: ...
-
-    @property
-    def has_room(self) -> bool:
-        """Return whether another request may be sent now."""
-        ...
-
-    def send(self, number: int, request: Request) -> bool:
-        """Send a request under a number; return whether it may be sent now. If not, give it again later."""
-        ...
-
-    def flush(self) -> None:
-        """Start what was given to `send`."""
-        ...
-
-    def answered(self) -> list[tuple[int, Any]]:
-        """Wait for answers and return them as (number, Answer or Missing); none if no request is open."""
-        ...
-
-
 class Backend(Protocol):
     """A model that answers requests.
 

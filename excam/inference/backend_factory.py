@@ -7,14 +7,17 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from excam.config import Model
 from excam.core.exceptions import ArtifactBroken, ModelInvalid
 from excam.core.provenance import installed_version, read_json, refuse_changed
-from excam.inference import Backend, Batch, Choice, Choose, Completion, Generate, Sampling, Window, hosting, lora
+from excam.inference import Backend, Batch, Choice, Choose, Completion, Generate, Sampling, hosting, lora
 from excam.inference.sources import LOADED, matching_files
 from excam.inference.vllm_environment import version_beside_vllm
+
+if TYPE_CHECKING:
+    from excam.inference.backends.openai import Window
 
 PROCESSOR = Path("/proc/cpuinfo")  # of Linux; one without arithmetic in bfloat16 takes 4.4 times as long for a prompt
 IGNORED_SUFFIXES = (".csv", ".md")  # an adapter's loss curve and card, which do not affect answers

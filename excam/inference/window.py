@@ -10,26 +10,22 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import Generic, Protocol
+from typing import TYPE_CHECKING, Generic
 
 from excam.core.exceptions import AnswersMissing
 from excam.core.provenance import Progress
-from excam.inference import Answer, Flow, Missing, R, Request, Sampling, Window
+from excam.inference import Answer, Flow, Missing, R, Request, Sampling
 from excam.inference.cache_keys import cache_key
 from excam.inference.journal import Journal
 from excam.inference.run import ItemT, next_requests
 
+if TYPE_CHECKING:
+    from excam.inference.backend_factory import LazyBackend
+    from excam.inference.backends.openai import Backend, Window
+
 AHEAD = 4096  # rows in memory whose results wait for that of an earlier one
 REMEMBERED = 256  # rows that are done and whose answers are still known: a later row may ask the same
 AFTER_MISSING = 256  # rows that still enter behind one that stays without an answer, to see how many do
-
-
-class WindowedModel(Protocol):
-    """A model with a window of open requests."""
-
-    identity: str
-
-    def window(self, sampling: Sampling) -> Window: ...
 
 
 @dataclass(slots=True)
@@ -48,7 +44,7 @@ class _Entered(Generic[R]):
 def results(
     judge: Callable[[ItemT], Flow[R]],
     items: Iterator[ItemT],
-    model: WindowedModel,
+    model: LazyBackend | Backend,
     sampling: Sampling,
     journal: Journal,
     progress: Progress | None = None,
@@ -80,7 +76,7 @@ class _Driver(Generic[ItemT, R]):
         self,
         judge: Callable[[ItemT], Flow[R]],
         items: Iterator[ItemT],
-        model: WindowedModel,
+        model: LazyBackend | Backend,
         sampling: Sampling,
         journal: Journal,
         progress: Progress | None,

@@ -21,7 +21,7 @@ from excam.core import offline
 from excam.core.addresses import key_in, without_secrets
 from excam.core.exceptions import InputInvalid, ModelInvalid
 from excam.core.provenance import say
-from excam.inference import Backend, Batch, Choice, Choose, Completion, Generate, Message, Sampling, Window
+from excam.inference import Backend, Batch, Choice, Choose, Completion, Generate, Message, Sampling
 from excam.inference.backend_factory import LazyBackend
 from excam.inference.backends import _openai_connection, openai
 from excam.inference.backends.openai import Refusal, is_same_reason
@@ -92,7 +92,7 @@ class ServedBackend(LazyBackend):
         self._find_out(SHORT, Sampling(max_tokens=1, logprobs=False))
         return super().choose(requests)
 
-    def window(self, sampling: Sampling) -> Window:
+    def window(self, sampling: Sampling) -> openai.Window:
         """Return a window of open requests, without what the server refuses. Raises as `find_out`."""
         if not self._tried:
             self._find_out(SHORT, sampling)
