@@ -79,11 +79,6 @@ def model_files(folder: Path) -> list[Path]:
     return files
 
 
-def max_file_bytes(name: str) -> int:
-    """Return the maximum size in bytes of a model file of this name."""
-    return LARGEST_WEIGHTS if name.endswith((".safetensors", ".gguf")) else LARGEST_OTHER
-
-
 def fetch_dataset(name: str, source: Dataset, patterns: Sequence[str], folder: Path) -> dict[str, str]:
     """Fill `folder` with the benchmark's files; return {"origin", "revision"}. Raise SourceInvalid in one line."""
     _make_empty(folder, source.folder)
@@ -323,7 +318,8 @@ def matches_any(file: str, patterns: Sequence[str]) -> bool:
 
 
 def _copy_member(archive: zipfile.ZipFile, member: str, target: Path) -> None:
-    if (size := archive.getinfo(member).file_size) > (most := max_file_bytes(target.name)):
+    most = LARGEST_WEIGHTS if target.suffix in (".safetensors", ".gguf") else LARGEST_OTHER
+    if (size := archive.getinfo(member).file_size) > most:
         raise ModelInvalid(f"{member}: {size} bytes; expected at most {most}")
     at = f"{Path(str(archive.filename)).name}: {member}"
     with (

@@ -107,13 +107,9 @@ def _adapter_part(manifest: AdapterManifest) -> str:
 
 def is_weights(folder: Path) -> bool:
     """Return whether a folder has the weights of a whole model, not those of an adapter."""
-    return (folder / "files").is_dir() or (
-        (folder / "config.json").is_file() and not (folder / lora.CONFIG).exists() and _has_weights(folder)
-    )
-
-
-def _has_weights(folder: Path) -> bool:
-    return any(next(folder.glob(pattern), None) for pattern in ("*.safetensors", *sources.PICKLED))
+    is_model = (folder / "config.json").is_file() and not (folder / lora.CONFIG).exists()
+    patterns = ("*.safetensors", *sources.PICKLED) if is_model else ()
+    return (folder / "files").is_dir() or any(next(folder.glob(pattern), None) for pattern in patterns)
 
 
 def open_weights(folder: Path, engine: str | None = None, dtype: str | None = None) -> OpenedModel:

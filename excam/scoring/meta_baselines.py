@@ -37,16 +37,13 @@ def baselines(gold: Sequence[Gold], further: Mapping[str, Callable[[Gold], float
         columns |= {name: np.array([float(of(row)) for row in gold]) for name, of in further.items()}
         if SURFACE in columns:
             columns[SURFACE_THEN_LENGTH] = columns[SURFACE] + columns[LENGTH] / (1 + columns[LENGTH].max())
-        if len({row.cluster for row in gold}) >= FEWEST:
-            columns[WORDS] = _of_words(gold, texts, seed)
+        clusters = [row.cluster for row in gold]
+        if len(set(clusters)) >= FEWEST:
+            columns[WORDS] = predictions_from_words(texts, [row.label for row in gold], clusters, seed)
     if all(row.system for row in gold) and 1 < len({row.system for row in gold}) <= MOST_SYSTEMS:
         columns[SYSTEM] = places_of_systems(gold)
     ids = [row.id for row in gold]
     return [Column(name, dict(zip(ids, scores.tolist(), strict=True))) for name, scores in columns.items()]
-
-
-def _of_words(gold: Sequence[Gold], texts: Sequence[str], seed: int) -> np.ndarray:
-    return predictions_from_words(texts, [row.label for row in gold], [row.cluster for row in gold], seed)
 
 
 def places_of_systems(gold: Sequence[Gold]) -> np.ndarray:

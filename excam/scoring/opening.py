@@ -131,7 +131,7 @@ def first_request(
     how = Sampling(options.max_tokens or wanted.max_tokens, options.temperature, logprobs=wanted.probabilities)
     ready = wanted.prepared(Setup(model, index, options.judge, options.qualification))
     example = Row("example", {**wanted.stand_ins, **wanted.example})
-    requests = Scorer(ready, model, how).first_requests(example) if wanted.example else ()
+    requests = next(Scorer(ready, model, how).flow(example), ()) if wanted.example else ()
     schema = '{"type": "object", "additionalProperties": false}' if wanted.sends_schema(options.judge) else ""
     return next((request for request in requests if isinstance(request, Generate)), replace(SHORT, schema=schema)), how
 

@@ -140,17 +140,13 @@ def _write_lines(path: Path, results: Iterable[Result]) -> None:
 
 
 def _write_parquet(path: Path, results: Iterable[Result]) -> None:
-    from excam.core.tables import write_frames
-
-    kinds = schema()
-    write_frames(path, _frames(iter(results), kinds), kinds, CHUNK)
-
-
-def _frames(results: Iterator[Result], schema: Mapping[str, Any]) -> Iterator[pl.DataFrame]:
     import polars as pl
 
-    while part := list(islice(results, CHUNK)):
-        yield pl.DataFrame(list(map(plain_cells, part)), schema=dict(schema), orient="row")
+    from excam.core.tables import write_frames
+
+    kinds, cells = schema(), map(plain_cells, results)
+    parts = iter(lambda: list(islice(cells, CHUNK)), [])
+    write_frames(path, (pl.DataFrame(part, schema=kinds, orient="row") for part in parts), kinds, CHUNK)
 
 
 def _lines(results: Iterable[Result]) -> Iterator[list[Cell]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import lru_cache
 from typing import Any, Literal, get_args
@@ -294,13 +294,10 @@ def part_lines(parts: Mapping[str, Any]) -> list[str]:
     for name, value in parts.items():
         if value is None or name in FOR_PROGRAMS:
             continue
-        values: list[str] = [_part_text(each) for each in (value if isinstance(value, list | tuple) else [value])]  # pyright: ignore[reportUnknownVariableType]
+        listed: Sequence[Any] = value if isinstance(value, list | tuple) else [value]  # pyright: ignore[reportUnknownVariableType]
+        values = [f"{each:.4g}" if isinstance(each, float) else str(each) for each in listed]
         if len(values) > 1 and any(" " in text for text in values):
             lines += [f"{name}, {number}: {text}" for number, text in enumerate(values, 1)]
         else:
             lines.append(f"{name}: {', '.join(values)}")
     return lines
-
-
-def _part_text(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)

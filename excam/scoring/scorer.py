@@ -142,10 +142,6 @@ class Scorer:
         whole = list(coming)
         return Results(self.for_rows(whole)._results(iter(whole), journal, progress))
 
-    def first_requests(self, row: Row) -> Sequence[Request]:
-        """Return what is asked first about a row; nothing for one that is not asked about."""
-        return next(self.flow(row), ())
-
     def _results(self, coming: Iterator[Row], journal: Path | Journal | None, progress: Progress) -> Iterator[Result]:
         store = journal if isinstance(journal, Journal) else InMemory() if journal is None else Journal(journal)
         backend = self.model.backend if self.model and self.metric.asks != "nothing" else None

@@ -122,7 +122,8 @@ class ServedBackend(LazyBackend):
         key = self._key(request, sampling)
         if key in self._tried:
             return
-        opened = self._opened_server()  # raises for an invalid address or key
+        opened = self._opened()  # raises for an invalid address or key
+        assert isinstance(opened, openai.Backend), "as `_open` returns it"
 
         def attempt(server: Server, max_tokens: int = sampling.max_tokens) -> None:
             opened.server = server
@@ -157,11 +158,6 @@ class ServedBackend(LazyBackend):
             "structure:none" if request.schema and not server.structure else "",
         )
         return "|".join(filter(None, parts))
-
-    def _opened_server(self) -> openai.Backend:
-        opened = self._opened()
-        assert isinstance(opened, openai.Backend), "as `_open` returns it"
-        return opened
 
     def _open(self) -> Backend:
         opened = openai.open_model(self.name, self.model, None, None, self.identity)

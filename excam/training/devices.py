@@ -55,15 +55,12 @@ def launch_processes(layout: Layout, module: str, argv: list[str], name: str) ->
     gpus.take_gpus(layout.processes if layout.device == "gpu" else 0, name)
     if layout.processes == 1:
         return
-    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, _cores() // layout.processes)))
+    # those that this job may use: a scheduler may limit them
+    cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, cores // layout.processes)))
     if layout.device == "cpu" and Path("/sys/class/net/lo").exists():
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")  # one machine: the host name need not resolve
     sys.exit(_run_launcher(layout.processes, ["-m", module, *argv]))
-
-
-def _cores() -> int:
-    """Return the number of cores that this job may use; a scheduler may limit them."""
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 def end_with_parent() -> None:
