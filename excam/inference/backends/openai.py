@@ -42,16 +42,8 @@ from excam.inference import (
 from excam.inference.backends import _openai_bodies as bodies
 from excam.inference.backends import _openai_connection as connection
 from excam.inference.backends._openai_bodies import is_another, is_same_reason
-from excam.inference.backends._openai_connection import (
-    BUSY,
-    FINAL,
-    FINAL_CODES,
-    OF_ONE_REQUEST,
-    REDIRECTED,
-    TRANSIENT,
-    CallFailed,
-)
-from excam.inference.backends._openai_window import A, Asking, Room, ServerQuery, ServerWindow
+from excam.inference.backends._openai_connection import CallFailed
+from excam.inference.backends._openai_window import A, Asking, ServerQuery, Room, ServerWindow
 from excam.inference.cache_keys import request_seed
 from excam.inference.chat import replace_lone_surrogates, template_variables
 
@@ -419,19 +411,17 @@ class Backend:
             reason = (
                 f"{self._safe(reason)[:100]}; {f'sent was the key in {self.server.key_env}' if self._key else NO_KEY}"
             )
-        if status in REDIRECTED and "Location" in headers:
+        if status in connection.REDIRECTED and "Location" in headers:
             return CallFailed(f"HTTP {status}: redirected; expected the address {headers['Location']}", final=True)
-        believed = OF_ONE_REQUEST.get(status, 0)
+        believed = connection.OF_ONE_REQUEST.get(status, 0)
         delay = bodies.retry_after(headers.get("Retry-After", ""), headers.get("Retry-After-Ms", ""))
         if delay > LONGEST_WAIT:
             return CallFailed(f"{reason} (wants {delay:.0f} s of waiting)", final=True)
         may_be_key = status == 403 and not self._has_answered and not question.may_lack_logprobs
-        final = status in FINAL or may_be_key or code in FINAL_CODES
-        again = status in TRANSIENT and not final
-        later = again and status != 500
-        return CallFailed(
-            reason, again=again, later=later, wait=delay, final=final, believed=believed, busy=again and status in BUSY
-        )
+        final = status in connection.FINAL or may_be_key or code in connection.FINAL_CODES
+        again = status in connection.TRANSIENT and not final
+        later, busy = again and status != 500, again and status in connection.BUSY
+        return CallFailed(reason, again=again, later=later, wait=delay, final=final, believed=believed, busy=busy)
 
     def _read(self, question: ServerQuery[A], body: bytes) -> A:
         """Parse the answer in a body of status 200. Raise CallFailed, with a retry, if there is none."""

