@@ -9,14 +9,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from excam.config.base import (
-    EACH,
-    RESERVED,
-    HubId,
-    HubRevision,
-    Place,
-    Section,
-)
+from excam.config.base import EACH, RESERVED, HubId, HubRevision, Place, Section
 from excam.core.registries import modules_in
 from excam.core.rule_inputs import input_names
 from excam.core.splits import SPLITS, Split

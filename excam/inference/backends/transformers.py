@@ -24,13 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from excam.config import Model
 from excam.core.exceptions import ModelInvalid
 from excam.inference import Choice, Choose, Completion, Generate, Sampling, chat, lora
-from excam.inference.backends._batches import (
-    SHORTEST_PREFIX,
-    common_beginning,
-    groups_of_like_length,
-    next_tokens,
-    padded,
-)
+from excam.inference.backends import _batches
 from excam.inference.cache_keys import request_seed
 from excam.inference.loading import load_pretrained, loading
 from excam.inference.one_pass import answer_logprobs
@@ -126,7 +120,7 @@ class Likelihoods:
     def _prefix(self, conversation: chat.Encoded) -> tuple[int, ...]:
         """Return the ids of the messages before the last one; () if they are few, or a prompt cannot be split."""
         prefix = conversation.input_ids[: conversation.shared]
-        return prefix if len(prefix) >= SHORTEST_PREFIX and self._computes_in_parts else ()
+        return prefix if len(prefix) >= _batches.SHORTEST_PREFIX and self._computes_in_parts else ()
 
     @cached_property
     def _computes_in_parts(self) -> bool:
@@ -182,7 +176,7 @@ class Likelihoods:
                 self._last_prompt = prompt, out.logits[0, -1].float().log_softmax(-1), out.past_key_values
             _, first, cache = self._last_prompt
             rest = dict[Sequence[int], float]()
-            for group in groups_of_like_length(
+            for group in _batches.groups_of_like_length(
                 sorted((option for option in options if len(option) > 1), key=len, reverse=True)
             ):
                 rest.update(zip(group, self._rest_logprobs(len(prompt), cache, group), strict=True))
@@ -193,8 +187,8 @@ class Likelihoods:
         import torch
 
         longest = max(map(len, options)) - 1  # the last token of an option predicts nothing here
-        ids = padded([option[:-1] for option in options])
-        mask = padded([[1] * (prompt + len(option) - 1) for option in options])
+        ids = _batches.padded([option[:-1] for option in options])
+        mask = _batches.padded([[1] * (prompt + len(option) - 1) for option in options])
         scores = self.model(
             input_ids=ids.to(self.device),
             attention_mask=mask.to(self.device),
@@ -232,8 +226,8 @@ class Likelihoods:
         """
         import torch
 
-        ids = padded([row[len(prefix) :] for row in rows], left=True).to(self.device)
-        mask = padded([[1] * (len(row) - len(prefix)) for row in rows], left=True).to(self.device)
+        ids = _batches.padded([row[len(prefix) :] for row in rows], left=True).to(self.device)
+        mask = _batches.padded([[1] * (len(row) - len(prefix)) for row in rows], left=True).to(self.device)
         mask = torch.cat([mask.new_ones(len(ids), len(prefix)), mask], dim=-1)
         out = self.model(
             input_ids=ids,
@@ -336,6 +330,7 @@ class Backend(Likelihoods):
             (at for at, has_room in enumerate(fits) if has_room),
             key=lambda at: (-longest[prefixes[at]], prefixes[at], -len(prompts[at])),
         )
+        complete = partial(chat.completion_from_ids, self.tokenizer, self.stops)
         while order:
             rows = max(1, self.batch_tokens // (len(prompts[order[0]]) + sampling.max_tokens))
             prefix = prefixes[order[0]]
@@ -343,14 +338,10 @@ class Backend(Likelihoods):
             order = order[len(batch) :]
             chances = [Random(request_seed(requests[at], sampling)) for at in batch]
             asked = [prompts[at] for at in batch]
-            answers = self._decode(asked, common_beginning(asked) if self._computes_in_parts else (), chances, sampling)
+            shared = _batches.common_beginning(asked) if self._computes_in_parts else ()
+            answers = self._decode(asked, shared, chances, sampling)
             yield [
-                (
-                    at,
-                    chat.completion_from_ids(
-                        self.tokenizer, self.stops, len(prompts[at]), ids, logprobs if sampling.logprobs else None
-                    ),
-                )
+                (at, complete(len(prompts[at]), ids, logprobs if sampling.logprobs else None))
                 for at, (ids, logprobs) in zip(batch, answers, strict=True)
             ]
         self._forget()
@@ -377,7 +368,7 @@ class Backend(Likelihoods):
         answers: list[tuple[list[int], list[float]]] = [([], []) for _ in prompts]
         rows = list(range(len(prompts)))
         with torch.inference_mode():
-            groups = groups_of_like_length(prompts) if self._computes_in_parts else [prompts]
+            groups = _batches.groups_of_like_length(prompts) if self._computes_in_parts else [prompts]
             passes = [self._pass(group, prefix, 1, keeps=True) for group in groups]
             logits = torch.cat([out.logits[:, -1].float() for *_, out in passes])
             _, mask, out = passes[0]
@@ -387,7 +378,7 @@ class Backend(Likelihoods):
                 cache, mask = join_caches(caches, [mask for _, mask, _ in passes])
                 append_in_place(cache)
             for done in range(1, sampling.max_tokens + 1):
-                chosen = next_tokens(logits, [chances[row] for row in rows], sampling)
+                chosen = _batches.next_tokens(logits, [chances[row] for row in rows], sampling)
                 scores = logits.log_softmax(-1).gather(-1, chosen).squeeze(-1).tolist()
                 tokens = chosen.squeeze(-1).tolist()
                 for row, token, score in zip(rows, tokens, scores, strict=True):
