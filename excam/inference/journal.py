@@ -263,11 +263,12 @@ def _batches(
     backend: Backend, sampling: Sampling, missing: Mapping[str, Request]
 ) -> Iterator[list[tuple[str, Answer | Missing]]]:
     """Yield batches of (key, answer or failure) for the missing requests, first texts, then choices."""
-    for kind, asking in ((Generate, lambda texts: backend.generate(texts, sampling)), (Choose, backend.choose)):
+    for kind in (Generate, Choose):
         of_kind: dict[str, Any] = {k: request for k, request in missing.items() if isinstance(request, kind)}
-        order = list(of_kind)
-        for batch in asking(list(of_kind.values())) if of_kind else ():
-            yield [(order[at], answer) for at, answer in batch]
+        order, asked = list(of_kind), list(of_kind.values())
+        if asked:
+            for batch in backend.generate(asked, sampling) if kind is Generate else backend.choose(asked):
+                yield [(order[at], answer) for at, answer in batch]
 
 
 def totals(answers: Iterable[Answer], price: Price | None = None) -> dict[str, Any]:
