@@ -14,6 +14,7 @@ from one_line_errors import line_of
 
 from excam.core.exceptions import ModelInvalid
 from excam.inference import Choose, Generate, Message, Sampling, chat, lora
+from excam.inference.backends import _batches
 from excam.inference.backends import transformers as local
 
 
@@ -268,7 +269,7 @@ def test_choose_draws_by_the_filtered_distribution():
 
     def drawn(value, temperature=1.0, **settings):
         chance = SimpleNamespace(random=lambda: value)
-        return int(local.next_tokens(logits, [chance], Sampling(1, temperature=temperature, **settings)))
+        return int(_batches.next_tokens(logits, [chance], Sampling(1, temperature=temperature, **settings)))
 
     assert [drawn(v) for v in (0.0, 0.39, 0.41, 0.69, 0.71, 0.89, 0.91, 1 - 1e-12)] == [1, 1, 3, 3, 2, 2, 0, 0]
     assert [drawn(v, top_k=2) for v in (0.56, 0.58, 1 - 1e-12)] == [1, 3, 3]
