@@ -7,7 +7,7 @@ import math
 import re
 import time
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
@@ -251,23 +251,19 @@ def _usable(logprobs: Sequence[float]) -> tuple[float, ...] | None:
     return None
 
 
-def choice_of(options: Sequence[str]) -> Callable[[Any], Choice]:
-    """Return a parser that finds the options among the alternatives to the first token.
+def choice(body: Any, options: Sequence[str]) -> Choice:
+    """Parse a choice: the options among the alternatives to the first token.
 
-    The parsed choice has None for log-probabilities if an option is missing.
+    It has None for log-probabilities if an option is missing.
     """
-
-    def read(body: Any) -> Choice:
-        tokens = (_choice(body).get("logprobs") or {}).get("content")
-        listed: dict[bytes, float] = {}
-        for alternative in (tokens[0].get("top_logprobs") or ()) if tokens else ():
-            spelled = _spelled(alternative)  # of two tokens with equal bytes, the likelier
-            listed[spelled] = max(listed.get(spelled, -math.inf), _number(alternative.get("logprob")))
-        numbers = [listed.get(option.encode("utf-8", "surrogatepass"), math.nan) for option in options]
-        logprobs = _usable(numbers)
-        return Choice(logprobs, None if logprobs is None else (1,) * len(options), usage(body).prompt)
-
-    return read
+    tokens = (_choice(body).get("logprobs") or {}).get("content")
+    listed: dict[bytes, float] = {}
+    for alternative in (tokens[0].get("top_logprobs") or ()) if tokens else ():
+        spelled = _spelled(alternative)  # of two tokens with equal bytes, the likelier
+        listed[spelled] = max(listed.get(spelled, -math.inf), _number(alternative.get("logprob")))
+    numbers = [listed.get(option.encode("utf-8", "surrogatepass"), math.nan) for option in options]
+    logprobs = _usable(numbers)
+    return Choice(logprobs, None if logprobs is None else (1,) * len(options), usage(body).prompt)
 
 
 NUMBER = re.compile(r"(inf|\d+(?:\.\d*)?)\s*(ms|s|m|h|)", re.IGNORECASE)

@@ -273,10 +273,11 @@ class Backend:
             yield from window.all(requests)
 
     def _choice(self, request: Choose) -> ServerQuery[Choice]:
-        read = bodies.choice_of(request.options)
+        # the unmodified distribution, in case a server reports the one it samples from
+        settings = {"temperature": 1.0, "top_p": 1.0, "logprobs": True, "top_logprobs": TOP}
         return ServerQuery(
-            self._first_token(request),
-            lambda body: replace(read(body), answered_by=self._answered_by(body)),
+            self._fields(request.messages, {self.server.limit_field: 1, **settings}),
+            lambda body: replace(bodies.choice(body, request.options), answered_by=self._answered_by(body)),
             lambda _: Choice(None, None, 0),
             may_lack_logprobs=True,
         )
@@ -295,11 +296,6 @@ class Backend:
         if request.schema and self.server.structure:
             fields["response_format"] = bodies.response_format(request.schema)
         return self._fields(request.messages, fields)
-
-    def _first_token(self, request: Choose) -> dict[str, Any]:
-        # the unmodified distribution, in case a server reports the one it samples from
-        settings = {"temperature": 1.0, "top_p": 1.0, "logprobs": True, "top_logprobs": TOP}
-        return self._fields(request.messages, {self.server.limit_field: 1, **settings})
 
     def _fields(self, messages: Sequence[Message], settings: Mapping[str, Any]) -> dict[str, Any]:
         texts = (control_tokens.broken(replace_lone_surrogates(message.content)) for message in messages)
