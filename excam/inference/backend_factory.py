@@ -17,7 +17,7 @@ from excam.inference.sources import LOADED, matching_files
 from excam.inference.vllm_environment import version_beside_vllm
 
 if TYPE_CHECKING:
-    from excam.inference.backends.openai import Window
+    from excam.inference.backends.openai import ServerWindow
 
 PROCESSOR = Path("/proc/cpuinfo")  # of Linux; one without arithmetic in bfloat16 takes 4.4 times as long for a prompt
 IGNORED_SUFFIXES = (".csv", ".md")  # an adapter's loss curve and card, which do not affect answers
@@ -48,7 +48,7 @@ class LazyBackend:
         """Return whether rows may enter one after the other, as at a server; an engine here wants them in batches."""
         return not self.model.is_local
 
-    def window(self, sampling: Sampling) -> Window:
+    def window(self, sampling: Sampling) -> ServerWindow:
         """Return a window of open requests at a server. Only for a backend that has one."""
         return getattr(self._opened(), "window")(sampling)  # noqa: B009  # not of every backend
 

@@ -210,7 +210,7 @@ def _cut_partial_line(file: int, path: Path) -> None:
     if end == size:
         return
     if end:  # a line is whole
-        is_own = any(isinstance(line, Entry | Identity) for _, line in read(path))
+        is_own = any(isinstance(line, JournalEntry | Identity) for _, line in read(path))
     else:
         is_own = _ENTRY_START.startswith(os.pread(file, len(_ENTRY_START), 0))
     if not is_own:

@@ -21,7 +21,7 @@ from excam.inference.run import ItemT, next_requests
 
 if TYPE_CHECKING:
     from excam.inference.backend_factory import LazyBackend
-    from excam.inference.backends.openai import Backend, Window
+    from excam.inference.backends.openai import Backend, ServerWindow
 
 AHEAD = 4096  # rows in memory whose results wait for that of an earlier one
 REMEMBERED = 256  # rows that are done and whose answers are still known: a later row may ask the same
@@ -84,7 +84,7 @@ class _Driver(Generic[ItemT, R]):
         self._judge, self._items, self._model, self._sampling = judge, enumerate(items), model, sampling
         self._journal, self._progress = journal, progress
         self.opened = ExitStack()  # holds the window
-        self._window: Window | None = None
+        self._window: ServerWindow | None = None
         self._entered: deque[_Entered[R]] = deque()  # in the order of the items
         self._done: deque[list[str]] = deque()  # keys of the rows that were yielded last
         self._holders: Counter[str] = Counter()  # how many of these rows have a key
@@ -182,7 +182,7 @@ class _Driver(Generic[ItemT, R]):
         self._sent[self._number] = key
         self._number += 1
 
-    def _take(self, window: Window) -> None:
+    def _take(self, window: ServerWindow) -> None:
         """Wait for answers, save them, and put them down for the rows that asked."""
         answered = [(self._sent.pop(number), answer) for number, answer in window.answered()]
         answers = {key: answer for key, answer in answered if not isinstance(answer, Missing)}

@@ -62,7 +62,7 @@ def _measures(out: Console, comparisons: Sequence[Comparison]) -> None:
     """Print the measures of each comparison: of two systems with their means, of several with their names."""
     two = len(comparisons) == 1
     head = ("A - B, 95 % interval", "A better : B better : ties", "p", "p (Holm)")
-    lines = [("measure", "n", "A", "B", *head) if two else ("A", "B", "measure", "n", *head)]
+    lines: list[Sequence[str]] = [("measure", "n", "A", "B", *head) if two else ("A", "B", "measure", "n", *head)]
     for comparison in comparisons:
         for each in comparison.measures:
             before = () if two else (comparison.a, comparison.b)

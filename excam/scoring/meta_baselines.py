@@ -30,7 +30,7 @@ def baselines(gold: Sequence[Gold], further: Mapping[str, Callable[[Gold], float
     """
     if not gold:
         return []
-    columns = {CONSTANT: np.zeros(len(gold))}
+    columns: dict[str, np.ndarray] = {CONSTANT: np.zeros(len(gold))}
     texts = [row.text for row in gold if row.text is not None]
     if len(texts) == len(gold):
         columns[LENGTH] = np.array([len(text) for text in texts], dtype=np.float64)

@@ -92,7 +92,7 @@ class ServedBackend(LazyBackend):
         self._find_out(SHORT, Sampling(max_tokens=1, logprobs=False))
         return super().choose(requests)
 
-    def window(self, sampling: Sampling) -> openai.Window:
+    def window(self, sampling: Sampling) -> openai.ServerWindow:
         """Return a window of open requests, without what the server refuses. Raises as `find_out`."""
         if not self._tried:
             self._find_out(SHORT, sampling)

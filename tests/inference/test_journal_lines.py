@@ -6,7 +6,7 @@ from test_journal import Counted, request, said
 from excam.config import Price
 from excam.core.exceptions import AnswersMissing, ArtifactBroken
 from excam.inference import Choice, Choose, Message, Missing, Sampling, fake, journal
-from excam.inference.journal import JournalEntry, Identity, InMemory, Journal, ask, totals
+from excam.inference.journal import Identity, InMemory, Journal, JournalEntry, ask, totals
 
 SAMPLING = Sampling(max_tokens=64)
 BY = journal._digest("m")

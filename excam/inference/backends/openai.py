@@ -43,7 +43,7 @@ from excam.inference.backends import _openai_bodies as bodies
 from excam.inference.backends import _openai_connection as connection
 from excam.inference.backends._openai_bodies import is_another, is_same_reason
 from excam.inference.backends._openai_connection import CallFailed
-from excam.inference.backends._openai_window import A, Asking, ServerQuery, Room, ServerWindow
+from excam.inference.backends._openai_window import A, Asking, Room, ServerQuery, ServerWindow
 from excam.inference.cache_keys import request_seed
 from excam.inference.chat import replace_lone_surrogates, template_variables
 
