@@ -12,7 +12,6 @@ from typing import Annotated, Any, Literal
 
 import polars as pl
 
-from excam import stats
 from excam.core import paths, provenance, tables
 from excam.core.exceptions import InputInvalid
 from excam.core.provenance import read_json, write_text
@@ -24,7 +23,7 @@ from excam.excam40k import agreement, answer_vectors, trivial_baselines
 from excam.excam40k.trivial_baselines import TrivialBaseline
 from excam.pages.markdown import escape, table
 from excam.stats import permutation
-from excam.stats.permutation_correlation import CorrelationPermutation, Measure
+from excam.stats.permutation_correlation import CorrelationPermutation, Measure, correlation_permutation
 from scripts import step
 
 
@@ -83,12 +82,12 @@ def _paired_tests(frames: Mapping[str, pl.DataFrame], significance: str, seed: i
     """Return the test of every two systems, with the p-value that is adjusted for all of them."""
     tests: list[dict[str, Any]] = []
     for a, b in combinations(frames, 2):
-        gold, groups = frames[a]["gold_error"].to_list(), frames[a]["group"].to_list()
-        guesses = [verdicts.predicted_errors(frames[system]) for system in (a, b)]
         if significance == "paper":
+            guesses = [verdicts.predicted_errors(frames[system]) for system in (a, b)]
+            gold = frames[a]["gold_error"].to_list()
             result = permutation.drawn_permutation(gold, *guesses, draws=1000, seed=seed)
         else:
-            result = permutation.paired_permutation(gold, *guesses, clusters=groups)
+            result = verdicts.paired_permutation(frames[a], frames[b])
         tests.append({"a": a, "b": b, **asdict(result)})
     p_values = [test["p_value"] for test in tests]
     adjusted = p_values if significance == "paper" else permutation.holm(p_values)
@@ -119,8 +118,13 @@ def compare_correlations(
     frames = tables.judgements_by_system(systems, judgements_paths)
     first = next(iter(frames.values()))
     gold, groups = first["gold_score"].to_list(), first["group"].to_list()
-    metrics = {name: scores for system, frame in frames.items() for name, scores in _metrics(system, frame)}
-    permute = partial(stats.correlation_permutation, gold, clusters=groups, draws=draws, seed=seed)
+    # both columns of scores that Table 4 has of a system: with 0 for a text without errors, and with p(R) (`+p`)
+    metrics = {
+        system + suffix: verdicts.scores(frame, fallback=bool(suffix))
+        for system, frame in frames.items()
+        for suffix in ("", "+p")
+    }
+    permute = partial(correlation_permutation, gold, clusters=groups, draws=draws, seed=seed)
     tests = [
         {"measure": measure, "a": a, "b": b, **_tested(permute, measure, metrics[a], metrics[b])}
         for measure in MEASURES
@@ -128,14 +132,9 @@ def compare_correlations(
     ]
     for measure in MEASURES:
         done = [test for test in tests if test["measure"] == measure and "p_value" in test]
-        for test, p in zip(done, stats.holm([test["p_value"] for test in done]), strict=True):
+        for test, p in zip(done, permutation.holm([test["p_value"] for test in done]), strict=True):
             test["p_holm"] = p
     provenance.write_json(tests_path, {"systems": systems, "tests": tests})
-
-
-def _metrics(system: str, frame: pl.DataFrame) -> list[tuple[str, Scores]]:
-    """Both columns of scores that Table 4 has of a system: with 0 for a text without errors, and with p(R) (`+p`)."""
-    return [(system + suffix, verdicts.scores(frame, fallback=bool(suffix))) for suffix in ("", "+p")]
 
 
 def _pairs(metrics: dict[str, Scores]) -> list[tuple[str, str]]:
@@ -456,10 +455,8 @@ def leave_one_out(
     claim is about the rows ``others``: the test sets of the other datasets together.
     """
     judged: dict[tuple[str, str], dict[str, dict[str, pl.DataFrame]]] = {}
-    for path in judgements_paths:
-        cell = paths.Cell.from_path(path)
-        by_mixture = judged.setdefault((cell.model, cell.judge), {})
-        by_mixture.setdefault(cell.trained_on, {})[cell.dataset] = tables.read_frame(path)
+    for system, by_dataset in cells.judgements(judgements_paths).items():
+        judged.setdefault((system.model, system.judge), {})[system.trained_on] = by_dataset
     lines: list[dict[str, Any]] = []
     statements: list[str] = []
     for (model, judge), frames in judged.items():

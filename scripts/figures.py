@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import mean
 from typing import Annotated, Any
@@ -17,6 +17,8 @@ from excam.excam40k.publishing import about
 from excam.pages import plotting
 from scripts import step
 
+FIGURE = {"target": "paper", "category": "Results", "outputs": ["numbers", "pictures"]}  # of the steps here
+
 IN_DOMAIN, AVERAGE = "ALL (ID)", "AVG (OOD)"
 
 
@@ -29,11 +31,9 @@ FIGURE_3_COLUMNS: tuple[str, ...] = (
 @step(
     version=9,
     result="results/paper/figure-3",
-    outputs=["numbers", "pictures"],
-    category="Results",
-    target="paper",
     inputs={"cells": "cells_of_columns", "tests": "tests_of_columns", "floors": "results/paper/floors.csv"},
     settings={"datasets": "datasets", "soft": "soft"},
+    **FIGURE,
 )
 def figure_3(
     datasets: Sequence[str],
@@ -65,7 +65,7 @@ def figure_3(
         corrected = cells.holm_adjusted([line[name] for line in lines])
         for line, p in zip(lines, corrected, strict=True):
             line |= {name: cells.significant_digits(line[name]), f"{name}_holm": cells.significant_digits(p)}
-    lines += _averages(lines, datasets)
+    lines += _means(lines, AVERAGE, _common(lines, datasets))  # so that rows compare
     tables.write_lines(numbers_path, FIGURE_3_COLUMNS, lines)
     draw_figure_3(tables.read_lines(numbers_path), datasets, soft, pictures_paths)
 
@@ -91,20 +91,6 @@ def _beats_baselines(system: str, tests: Sequence[Test]) -> bool:
     """Better than every model as it comes, each at `LEVEL`."""
     p_value = cells.p_better(system, tests, lambda other: not other.tuned)
     return p_value is not None and p_value <= LEVEL
-
-
-def _averages(lines: list[dict[str, Any]], datasets: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the mean over the out-of-domain columns that every row has, so that rows compare; `n` says how many."""
-    rows = list(dict.fromkeys(line["row"] for line in lines))
-    common = _common(lines, datasets)
-    averages = []
-    for row in rows:
-        values = [line["scaled_accuracy"] for line in lines if line["row"] == row and line["column"] in common]
-        if values:
-            averages.append(
-                {"row": row, "column": AVERAGE, "scaled_accuracy": round(mean(values), 4), "n": len(values)}
-            )
-    return averages
 
 
 def _common(lines: Sequence[Mapping[str, Any]], datasets: Sequence[str]) -> list[str]:
@@ -172,10 +158,8 @@ TITLE = "Scaled accuracy by language"
 @step(
     version=6,
     result="results/paper/figure-10",
-    outputs=["numbers", "pictures"],
-    category="Results",
-    target="paper",
     inputs={"cells": "cells_of_all_in_domain", "samples": "train_dev_test"},
+    **FIGURE,
 )
 def figure_10(
     cells_paths: Annotated[Sequence[Path], "of `all` test sets together"],
@@ -213,8 +197,8 @@ def _lines(cell: Cell, in_dataset: Mapping[str, int]) -> Iterator[dict[str, Any]
             "language": language,
             "shown": rows > MORE_THAN,
             "in_dataset": rows,
-            **{"scaled_accuracy": cells.rounded_text(section["scaled"]), "low": cells.rounded_text(section["low"])},
-            **{"high": cells.rounded_text(section["high"]), "n": section["n"], "failures": section["failures"]},
+            **cells.accuracy_columns(section),
+            "n": section["n"],
             "spread": spread if rows > MORE_THAN else None,
         }
     rest = cell.numbers["n"] - sum(section["n"] for _, section in sections)
@@ -274,11 +258,9 @@ FIGURE_11_COLUMNS = (
 @step(
     version=4,
     result="results/paper/figure-11/{model}",
-    outputs=["numbers", "pictures"],
-    category="Results",
-    target="paper",
     inputs={"cells": "cells_of_adapters", "changes": "results/paper/leave-one-out.csv"},
     settings={"datasets": "datasets", "unseen": "unseen"},
+    **FIGURE,
 )
 def figure_11(
     model: str,
@@ -301,7 +283,8 @@ def figure_11(
         if line["model"] == model
     }
     lines = [_figure_11_line(cell, set(unseen), tests) for cell in map(cells.read, cells_paths)]
-    tables.write_lines(numbers_path, FIGURE_11_COLUMNS, [*lines, *_means(lines)])
+    lines += _means(lines, MEAN, {line["column"] for line in lines} - {ALL}, ("row", "trained_on", "judge"))
+    tables.write_lines(numbers_path, FIGURE_11_COLUMNS, lines)
     draw_figure_11(tables.read_lines(numbers_path), model, datasets, pictures_paths)
 
 
@@ -317,16 +300,27 @@ def _figure_11_line(cell: Cell, unseen: set[str], tests: dict[tuple[str, str, st
     }
 
 
-def _means(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the mean over datasets, each with the same weight; `n` says over how many."""
-    means = []
-    for row in dict.fromkeys(line["row"] for line in lines):
-        cells_of_row = [line for line in lines if line["row"] == row and line["column"] != ALL]
-        if cells_of_row:
-            head = {name: cells_of_row[0][name] for name in ("row", "trained_on", "judge")}
-            value = round(mean(line["scaled_accuracy"] for line in cells_of_row), 4)
-            means.append({**head, "column": MEAN, "scaled_accuracy": value, "n": len(cells_of_row)})
-    return means
+def _means(
+    lines: Iterable[dict[str, Any]], column: str, over: Collection[str], names: Sequence[str] = ("row",)
+) -> list[dict[str, Any]]:
+    """Return a line for `column` of each row, with these names: the mean over columns, each with the same weight.
+
+    `n` says over how many.
+    """
+    of_row: dict[tuple[str, ...], list[float]] = {}
+    for line in lines:
+        values = of_row.setdefault(tuple(line[name] for name in names), [])
+        values += [line["scaled_accuracy"]] if line["column"] in over else []
+    return [
+        {
+            **dict(zip(names, row, strict=True)),
+            "column": column,
+            "scaled_accuracy": round(mean(values), 4),
+            "n": len(values),
+        }
+        for row, values in of_row.items()
+        if values
+    ]
 
 
 def draw_figure_11(lines: list[dict[str, str]], model: str, datasets: Sequence[str], pictures: Sequence[Path]) -> None:

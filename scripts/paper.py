@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from excam.core import tables
 from excam.core.provenance import read_json, write_text
+from excam.error_reports.evaluation import cells
 from excam.error_reports.judges import binary, count, report, severity
 from excam.excam40k.construction import generator
 from excam.pages.markdown import escape, table
@@ -178,18 +179,14 @@ def table_recipes(
     lines = []
     for cell, manifest in zip(cells_paths, adapters_paths, strict=True):
         numbers, trained = (read_json(path) for path in (cell, manifest))
-        accuracy = numbers["accuracy"]
         lines.append(
             {
                 "model": trained["model"],
                 **{key: trained["settings"][key] for key in ("rank", "alpha", "learning_rate", "epochs")},
                 "steps": trained["steps"],
                 "final_loss": round(trained["final_loss"], 4),
-                "scaled_accuracy": round(accuracy["scaled"], 4),
-                "low": round(accuracy["low"], 4),
-                "high": round(accuracy["high"], 4),
+                **cells.accuracy_columns(numbers["accuracy"]),
                 "n": numbers["n"],
-                "failures": accuracy["failures"],
                 "tie_calibrated_accuracy": numbers["correlation"]["score"]["tie_calibrated"],
                 "cell": str(cell),
             }

@@ -120,11 +120,9 @@ def error_rates(
     paper's rates beside those of its own systems. A parse failure is not a hit.
     """
     paper = {(line["system"], line["rows"]): line for line in tables.read_lines(printed_path)}
-    frames: dict[System, list[pl.DataFrame]] = {}
-    for path in judgements_paths:
-        frames.setdefault(System.from_path(path), []).append(tables.read_frame(path))
-    judged = {system: pl.concat(parts) for system, parts in frames.items()}
-    lines = [line for system, frame in judged.items() for line in _rate_lines(system, frame, paper, seed)]
+    judged = cells.judgements(judgements_paths).items()
+    frames = [(system, pl.concat(by_dataset.values())) for system, by_dataset in judged]
+    lines = [line for system, frame in frames for line in _rate_lines(system, frame, paper, seed)]
     tables.write_lines(numbers_path, RATE_COLUMNS, lines)
     write_text(page_path, _rates_page(lines, list(paper.values())))
 
@@ -277,14 +275,10 @@ def _report_lines(path: Path, cell: dict[str, Any]) -> Iterator[dict[str, Any]]:
         common |= {"rows": part["n"], "failures": part["n"] - part["readable"]}
         for place, over, of in (*SPANS, *AGREEMENT, *DIFFERENCES, *EXPLANATIONS):
             measure = cells.value_at(part, place)
-            numbers = {key: _rounded(measure[key]) for key in ("value", "low", "high")}
-            floor = next((_rounded(measure[name]) for name in FLOORS if name in measure), "")
+            numbers = {key: cells.rounded_text(measure[key]) for key in ("value", "low", "high")}
+            floor = next((cells.rounded_text(measure[name]) for name in FLOORS if name in measure), None)
             named = {"measure": place.replace(".", "_"), "over": over, "n": measure["n"], "of": of, "floor": floor}
             yield {**common, **numbers, **named}
-
-
-def _rounded(number: float | None) -> float | str:
-    return "" if number is None else round(number, 4)
 
 
 def _shown(cell: dict[str, Any], place: str) -> str:
@@ -343,11 +337,7 @@ SECTIONS = (
             "precision the share of the predicted span's characters that are the gold one's, and recall the share of "
             "the gold span's. Spans in instruction and output never match, nor do spans that were not found; they "
             "count. The n of F1 is errors of both sides.",
-            [
-                (f"{kind} {number}", f"spans.{over}.{kind}.{key}")
-                for kind in ("exact", "partial")
-                for number, key in (("precision", "precision"), ("recall", "recall"), ("F1", "f1"))
-            ],
+            [(" ".join(place.split(".")[2:]).replace("f1", "F1"), place) for place, rows, _ in SPANS if rows == over],
         )
         for title, over in (("all rows (strict)", "strict"), ("erroneous rows (strict)", "erroneous_strict"))
     ),
@@ -374,9 +364,10 @@ SECTIONS = (
             f"Predicted minus gold {what}, over readable rows: the mean, the mean of its size, the share of rows "
             "without any difference (*strict*: of every row).",
             [
-                (f"{part} rows: {number.replace('_', ', ')}", f"{name}.{part}.{number}")
-                for part in ("all", "erroneous")
-                for number in ("signed", "absolute", "exact", "exact_strict")
+                (f"{part} rows: {number.replace('_', ', ')}", place)
+                for place, *_ in DIFFERENCES
+                for measure, part, number in [place.split(".")]
+                if measure == name
             ],
         )
         for title, name, what in (

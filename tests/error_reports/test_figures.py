@@ -14,7 +14,7 @@ from excam.core.exceptions import ArtifactBroken
 from excam.error_reports import record_files
 from excam.error_reports.evaluation import leave_one_out
 from excam.excam40k.publishing import about
-from excam.stats import holm, paired_permutation
+from excam.stats.permutation import holm, paired_permutation
 from scripts import evaluation, figures
 from scripts import paper as paper_steps
 from scripts.annotation import figure_4

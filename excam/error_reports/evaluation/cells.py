@@ -12,10 +12,12 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from excam.core import paths
+import polars as pl
+
+from excam.core import paths, tables
 from excam.core.exceptions import ArtifactBroken, InputInvalid
 from excam.core.provenance import read_json
-from excam.stats import holm
+from excam.stats.permutation import holm
 
 LEVEL = 0.05  # of the tests behind a star (ExCAM Figure 3)
 
@@ -83,15 +85,7 @@ class Cell:
     @property
     def accuracy(self) -> dict[str, Any]:
         """Return the columns that every table of cells has."""
-        accuracy = self.numbers["accuracy"]
-        return {
-            "scaled_accuracy": rounded_text(accuracy["scaled"]),
-            "low": rounded_text(accuracy["low"]),
-            "high": rounded_text(accuracy["high"]),
-            "n": self.numbers["n"],
-            "failures": accuracy["failures"],
-            "cell": self.path,
-        }
+        return {**accuracy_columns(self.numbers["accuracy"]), "n": self.numbers["n"], "cell": self.path}
 
 
 def read(path: Path) -> Cell:
@@ -108,6 +102,20 @@ def read(path: Path) -> Cell:
         raise InputInvalid(f"{path}: found no row; expected a set of rows: a larger cap or share of its split")
     of = paths.Cell.from_path(path)
     return Cell(System(*of.system), of.dataset, str(path), numbers)
+
+
+def accuracy_columns(accuracy: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the scaled accuracy of `verdicts.accuracy_numbers` with its interval, and the failures, as columns."""
+    names = {"scaled_accuracy": "scaled", "low": "low", "high": "high"}
+    return {name: rounded_text(accuracy[key]) for name, key in names.items()} | {"failures": accuracy["failures"]}
+
+
+def judgements(files: Iterable[Path]) -> dict[System, dict[str, pl.DataFrame]]:
+    """Return the judgements in files by their system and dataset."""
+    judged: dict[System, dict[str, pl.DataFrame]] = {}
+    for path in files:
+        judged.setdefault(System.from_path(path), {})[paths.axes(path)["dataset"]] = tables.read_frame(path)
+    return judged
 
 
 def tests(files: Iterable[Path]) -> dict[str, list[Test]]:

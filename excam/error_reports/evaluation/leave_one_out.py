@@ -19,7 +19,7 @@ import polars as pl
 from excam.core.exceptions import ArtifactBroken
 from excam.error_reports.evaluation import verdicts
 from excam.error_reports.evaluation.cells import LEVEL
-from excam.stats import accuracy, holm, permutation
+from excam.stats import accuracy, permutation
 from excam.stats.bootstrap import ratio_interval
 
 OTHERS = "others"
@@ -66,7 +66,7 @@ def _accuracy_change(left_out: str, on: str, complete: pl.DataFrame, without: pl
         raise ArtifactBroken(f"{on}: the adapters of all and without {left_out} judged different rows; judge again")
     gold, groups = complete["gold_error"].to_list(), complete["group"].to_list()
     guesses = [verdicts.predicted_errors(frame) for frame in (complete, without)]
-    test = permutation.paired_permutation(gold, guesses[1], guesses[0], clusters=groups)
+    test = verdicts.paired_permutation(without, complete)
     right = [accuracy.is_correct(gold, guess).astype(np.float64) for guess in guesses]
     interval = ratio_interval(2 * (right[1] - right[0]), np.ones(len(gold)), groups, seed=seed) or (None, None)
     scaled = [accuracy.scaled_accuracy(gold, guess) for guess in guesses]
@@ -78,7 +78,7 @@ def _accuracy_change(left_out: str, on: str, complete: pl.DataFrame, without: pl
 
 
 def _with_holm_p_values(family: Sequence[Change]) -> Iterator[Change]:
-    for change, p_holm in zip(family, holm([change.p_value for change in family]), strict=True):
+    for change, p_holm in zip(family, permutation.holm([change.p_value for change in family]), strict=True):
         yield replace(change, p_holm=p_holm)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from excam.stats import accuracy, correlation
+from excam.stats import accuracy, correlation, permutation
 
 MIN_SECTION = 20  # rows below which a language or an origin gets no section of its own
 
@@ -28,7 +28,7 @@ def evaluate(frame: pl.DataFrame, seed: int, pairs: int | None = None) -> dict[s
         "groups": frame["group"].n_unique(),  # what shares content: the unit of splits, intervals and tests
         "failures": _counts(frame.filter(pl.col("failure").is_not_null())["failure"]),
         "gold_errors": int(frame["gold_error"].sum()),
-        "accuracy": _accuracy_numbers(frame, seed),
+        "accuracy": accuracy_numbers(frame, seed),
         "correlation": {
             "n": read.height,
             **sampled,
@@ -67,7 +67,14 @@ def predicted_errors(frame: pl.DataFrame) -> list[bool | None]:
     return frame.select(has_error.alias("found"))["found"].to_list()
 
 
-def _accuracy_numbers(frame: pl.DataFrame, seed: int) -> dict[str, Any]:
+def paired_permutation(a: pl.DataFrame, b: pl.DataFrame) -> permutation.PairedPermutation:
+    """Return the test of two judges' accuracies on the same rows, swapped by group."""
+    gold, groups = a["gold_error"].to_list(), a["group"].to_list()
+    return permutation.paired_permutation(gold, predicted_errors(a), predicted_errors(b), clusters=groups)
+
+
+def accuracy_numbers(frame: pl.DataFrame, seed: int) -> dict[str, Any]:
+    """Return the scaled accuracy with its interval over groups, without failures too, and how many these are."""
     result = accuracy.summarise_accuracy(
         frame["gold_error"].to_list(), predicted_errors(frame), clusters=frame["group"].to_list(), seed=seed
     )
@@ -141,7 +148,7 @@ def _spans(read: pl.DataFrame) -> dict[str, int]:
 def _numbers_by_value(frame: pl.DataFrame, column: str, seed: int) -> dict[str, Any]:
     parts = frame.partition_by(column, as_dict=True, maintain_order=False)
     return {
-        str(key[0]): {"n": part.height, **_accuracy_numbers(part, seed)}
+        str(key[0]): {"n": part.height, **accuracy_numbers(part, seed)}
         for key, part in sorted(parts.items())
         if part.height >= MIN_SECTION
     }
