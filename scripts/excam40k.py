@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from itertools import chain
@@ -95,9 +94,7 @@ def mix_samples(
     mixed = splits.mixture(by_dataset, trained_on, rows, seed=seed, leaking=leaking)
     if not mixed:
         raise ConfigInvalid(f"{trained_on}: no rows in {len(by_dataset)} datasets; check `datasets`, `mixtures`")
-    with provenance.publish(mixture_path) as temporary, temporary.open("w", encoding="utf-8") as stream:
-        for sample in mixed:
-            stream.write(json.dumps(to_row(sample), ensure_ascii=False) + "\n")
+    tables.write_jsonl(mixture_path, map(to_row, mixed))
     pool = [sample for samples in by_dataset.values() for sample in samples]
     left_out = sum(sample.base in leaking for sample in pool)
     counts = {

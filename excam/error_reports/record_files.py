@@ -11,8 +11,7 @@ from typing import Any
 import polars as pl
 
 from excam.core.exceptions import ArtifactBroken
-from excam.core.provenance import publish
-from excam.core.tables import read_frame, read_jsonl, write_frame
+from excam.core.tables import read_frame, read_jsonl, write_frame, write_jsonl
 from excam.error_reports.records import (
     BaseSample,
     CulturalError,
@@ -67,9 +66,7 @@ def read_samples(path: Path) -> list[Sample]:
 
 def write_bases(path: Path, bases: Iterable[BaseSample]) -> None:
     """Write base samples as JSON Lines, atomically."""
-    with publish(path) as temporary, temporary.open("w", encoding="utf-8") as stream:
-        for base in bases:
-            stream.write(json.dumps(flat(base), ensure_ascii=False) + "\n")
+    write_jsonl(path, map(flat, bases))
 
 
 def read_bases(path: Path) -> list[BaseSample]:
