@@ -24,6 +24,7 @@ from excam.scoring.metric import Row, Setup
 from excam.scoring.opened_model import OpenedModel
 from excam.scoring.results import NOT_KNOWN
 from excam.scoring.scorer import Scorer
+from excam.stats.binary_gold import Estimate
 
 PASSAGES = (
     Passage("p1", "China", "The most important family holiday in China is the lunar new year.", licence="CC0-1.0"),
@@ -647,27 +648,29 @@ def test_a_judge_must_be_above_every_floor(good, is_worth):
     own, *below = numbers.numbers("chat", list(examined(good)), 10.0)
     assert own.is_worth_something == is_worth
     assert [floor.judge for floor in below] == list(numbers.FLOORS)
-    assert not any(floor.is_worth_something and floor.minus_interval for floor in below)
+    assert not any(floor.is_worth_something and floor.minus.low is not None for floor in below)
     assert len(list(numbers.lines([own, *below]))) == len(below) + 2
 
 
 def test_the_numbers_of_a_judge_that_is_always_right_and_marks_whole_texts():
     rows = [replace(row, marked=((0, len(row.question.text)),)) for row in examined(10)]
     own, *below = numbers.numbers("chat", rows, 15.0)
-    assert (own.minus, below[0].minus) == (pytest.approx(1 - max(floor.net for floor in below)), None)
-    assert (own.rows, own.net, own.auc, own.correct, own.coverage, own.unknown) == (len(rows), 1, 1, 1, 1, 1)
+    best = max(floor.net.value for floor in below)
+    assert (own.minus.value, below[0].minus.value) == (pytest.approx(1 - best), None)
+    assert (own.rows, own.coverage, own.unknown) == (len(rows), 1, 1)
+    assert {number.value for number in (own.net, own.auc, own.correct)} == {1}
     assert own.seconds == 15 / len(rows)
     wrong = [row.question for row in rows if row.question.label == "wrong"]
     gold, marked = sum(len(question.wrong_words) for question in wrong), sum(len(question.text) for question in wrong)
     assert own.span_f1 == pytest.approx(2 * gold / (gold + marked))
     blind = below[-1]
-    assert (blind.judge, blind.auc, blind.auc_interval, blind.way) == ("always right", 0.5, None, None)
-    assert (blind.net, blind.coverage, blind.unknown, blind.correct) == (sum(row.question.label == "undecidable" for row in rows) / len(rows), 0, 1, None)  # fmt: skip
+    assert (blind.judge, blind.auc, blind.way) == ("always right", Estimate(0.5, None, None), None)
+    assert (blind.net.value, blind.coverage, blind.unknown, blind.correct.value) == (sum(row.question.label == "undecidable" for row in rows) / len(rows), 0, 1, None)  # fmt: skip
     misled = [replace(row, margin=-(row.margin or 0)) if row.question.kind == "order" else row for row in rows]
     misled_numbers, *_ = numbers.numbers("chat", misled, 15.0)
     assert (own.orders, list(numbers.LEAST)) == (1, sorted(numbers.LEAST))
-    assert misled_numbers.orders < 0.5 < misled_numbers.correct
-    cells = list(numbers.lines([replace(own, net=-0.25, net_interval=(-1.0, 0.5), auc=None, seconds=0.25)]))[1]
+    assert misled_numbers.orders < 0.5 < misled_numbers.correct.value
+    cells = list(numbers.lines([replace(own, net=Estimate(-0.25, -1.0, 0.5), auc=numbers.NOTHING, seconds=0.25)]))[1]
     assert (cells[2], cells[4]) == ("-.25 [-1.00, .50]", "–")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
 
@@ -20,14 +20,16 @@ from excam.error_reports.judges.base import if_decisive
 from excam.error_reports.judges.grounded import Way, as_texts
 from excam.error_reports.qualification.asking import Examined
 from excam.error_reports.qualification.question_set import ExamQuestion, pack
-from excam.stats import bootstrap, fit_calibration
-from excam.stats.binary_gold import auroc
+from excam.stats import bootstrap
+from excam.stats.binary_gold import Estimate, auroc
 from excam.stats.bootstrap import share_interval
+from excam.stats.calibration import fit_calibration
 
 LEAST = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)  # from which probability on there is a verdict
 FLOORS = (*floors.FLOORS, "length", "always right")
 FEWEST = 10  # rows of right and of wrong texts, to fit a threshold
 FEWEST_OF_LANGUAGE = 8  # rows with a margin, to fit how sure it is in a language
+NOTHING = Estimate(None, None, None)
 HALVINGS = 50  # of the interval in which a slope lies
 
 
@@ -37,14 +39,10 @@ class Numbers:
 
     judge: str
     rows: int
-    net: float
-    net_interval: tuple[float, float]
-    minus: float | None  # the net minus that of the best floor, paired; None of a floor
-    minus_interval: tuple[float, float] | None
-    auc: float | None  # of right against wrong texts
-    auc_interval: tuple[float, float] | None
-    correct: float | None  # of the verdicts on right and wrong texts
-    correct_interval: tuple[float, float] | None
+    net: Estimate
+    minus: Estimate  # the net minus that of the best floor, paired; nothing of a floor
+    auc: Estimate  # of right against wrong texts
+    correct: Estimate  # of the verdicts on right and wrong texts
     coverage: float | None  # share of right and wrong texts with a verdict
     unknown: float | None  # share of undecidable texts that are "not known"
     orders: float | None  # share of right verdicts where a passage gives orders
@@ -55,7 +53,7 @@ class Numbers:
     @property
     def is_worth_something(self) -> bool:
         """Return whether its net, and on the same rows that minus the best floor, lie above 0 with their intervals."""
-        return self.way is not None and self.net_interval[0] > 0 and (self.minus_interval or (0.0,))[0] > 0
+        return self.way is not None and all((number.low or 0.0) > 0 for number in (self.net, self.minus))
 
 
 def numbers(judge: str, examined: Sequence[Examined], seconds: float) -> list[Numbers]:
@@ -91,7 +89,6 @@ def _numbers(judge: str, rows: Sequence[Examined], seconds: float, below: Sequen
     """Return the numbers of a judge; `below` are the gains of the best floor on the same rows."""
     verdicts, questions, pairs = _verdicts(rows), [row.question for row in rows], [row.question.pair for row in rows]
     gains = _gains(rows, verdicts)
-    minus = bootstrap.mean(np.subtract(gains, gains if below is None else below), pairs, 0)
     decided = [question.label != "undecidable" for question in questions]
     answered = [ok and said != "undecidable" for ok, said in zip(decided, verdicts, strict=True)]
     hits = [ok and said == question.label for ok, said, question in zip(answered, verdicts, questions, strict=True)]
@@ -101,20 +98,15 @@ def _numbers(judge: str, rows: Sequence[Examined], seconds: float, below: Sequen
     ]
     compared = [row for row in rows if row.question.label != "undecidable"]
     wrong, margins = [row.question.label == "wrong" for row in compared], [row.margin for row in compared]
-    auc = auroc(wrong, margins, [row.question.pair for row in compared])
     caught = [row for row, said in zip(rows, verdicts, strict=True) if said == row.question.label == "wrong"]
     return Numbers(
         judge,
         len(rows),
-        _mean(gains) or 0.0,
-        _net_interval(gains, pairs),
-        None if below is None else minus["value"],
-        None if minus["low"] is None or minus["high"] is None else (minus["low"], minus["high"]),
-        auc.value,
-        None if auc.low is None or auc.high is None else (auc.low, auc.high),
-        _share(hits, answered),
-        share_interval(hits, answered, pairs),
-        _share(answered, decided),
+        _net(gains, pairs),
+        NOTHING if below is None else Estimate(**bootstrap.mean(np.subtract(gains, below), pairs, 0)),
+        auroc(wrong, margins, [row.question.pair for row in compared]),
+        Estimate(**bootstrap.share(hits, pairs, 0, answered)),
+        sum(answered) / sum(decided) if any(decided) else None,
         _mean(silent),
         _mean(ordered),
         _span_f1(caught),
@@ -182,18 +174,14 @@ def _gain(verdict: str, label: str) -> float:
     return 0.0 if verdict == "undecidable" else -1.0
 
 
-def _net_interval(gains: Sequence[float], pairs: Sequence[str]) -> tuple[float, float]:
-    """Return the interval of the mean of gains from -1 to 1, as that of a share of twice the range."""
+def _net(gains: Sequence[float], pairs: Sequence[str]) -> Estimate:
+    """Return the mean of gains from -1 to 1, with an interval as of a share of twice the range."""
     low, high = share_interval([(1 + gain) / 2 for gain in gains], None, pairs) or (0.0, 1.0)
-    return 2 * low - 1, 2 * high - 1
+    return Estimate(_mean(gains) or 0.0, 2 * low - 1, 2 * high - 1)
 
 
 def _mean(values: Sequence[float | bool]) -> float | None:
     return float(np.mean(values)) if values else None
-
-
-def _share(hits: Sequence[bool], answered: Sequence[bool]) -> float | None:
-    return sum(hits) / sum(answered) if any(answered) else None
 
 
 def _span_f1(rows: Sequence[Examined]) -> float | None:
@@ -212,22 +200,15 @@ def lines(numbers: Sequence[Numbers]) -> Iterator[list[str]]:
     head = ("judge", "rows", "net [95 %]", "minus floor [95 %]", "AUC [95 %]", "right [95 %]", "decided", "silent")
     yield [*head, "orders", "span F1", "s/row"]
     for entry in numbers:
-        yield [
-            entry.judge,
-            str(entry.rows),
-            _cell(entry.net, entry.net_interval),
-            _cell(entry.minus, entry.minus_interval),
-            _cell(entry.auc, entry.auc_interval),
-            _cell(entry.correct, entry.correct_interval),
-            *(_cell(value) for value in (entry.coverage, entry.unknown, entry.orders, entry.span_f1)),
-            f"{entry.seconds:.1f}",
-        ]
+        shares = (Estimate(value, None, None) for value in (entry.coverage, entry.unknown, entry.orders, entry.span_f1))
+        estimates = map(_cell, (entry.net, entry.minus, entry.auc, entry.correct, *shares))
+        yield [entry.judge, str(entry.rows), *estimates, f"{entry.seconds:.1f}"]
 
 
-def _cell(value: float | None, between: tuple[float, float] | None = None) -> str:
-    def short(number: float) -> str:
-        return f"{number:.2f}".replace("0.", ".", 1) if abs(number) < 1 else f"{number:.2f}"
+def _cell(number: Estimate) -> str:
+    value, *ends = [_short(part) for part in astuple(number) if part is not None] or ["–"]
+    return value + (f" [{', '.join(ends)}]" if ends else "")
 
-    if value is None:
-        return "–"
-    return short(value) + (f" [{short(between[0])}, {short(between[1])}]" if between else "")
+
+def _short(number: float) -> str:
+    return f"{number:.2f}".replace("0.", ".", 1) if abs(number) < 1 else f"{number:.2f}"
