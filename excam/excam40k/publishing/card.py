@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import yaml
 
-from excam.core.splits import SPLITS
+from excam.core.splits import SPLITS, Split
 from excam.error_reports.records import Sample, to_row
 from excam.excam40k import agreement
 from excam.excam40k.audits.page import CONTENT_NOTICE
@@ -83,11 +83,11 @@ def features_and_sizes(parts: Sequence[DatasetPart]) -> list[dict[str, Any]]:
             "features": [{"name": column, **_feature(kind)} for column, (kind, _) in COLUMNS.items()],
             "splits": [
                 {"name": split, "num_bytes": sum(map(_size, rows)), "num_examples": len(rows)}
-                for split in SPLITS
-                if (rows := [sample for part in members for sample in part.splits[split]])
+                for split, rows in by_split.items()
+                if rows
             ],
         }
-        for name, (_, members) in _kinds(parts).items()
+        for name, (_, by_split) in _kinds(parts).items()
     ]
 
 
@@ -110,26 +110,24 @@ def configs(parts: Sequence[DatasetPart]) -> list[dict[str, Any]]:
         {
             "config_name": name,
             "data_files": [
-                {"split": split, "path": f"{folder}/{split}.parquet"}
-                for split in SPLITS
-                if any(part.splits[split] for part in members)
+                {"split": split, "path": f"{folder}/{split}.parquet"} for split, rows in by_split.items() if rows
             ],
         }
-        for name, (folder, members) in _kinds(parts).items()
+        for name, (folder, by_split) in _kinds(parts).items()
     ]
 
 
-def _kinds(parts: Sequence[DatasetPart]) -> dict[str, tuple[str, list[DatasetPart]]]:
-    """Return the folders, as a pattern, and the parts of each configuration."""
-    by_licence = _by(parts, lambda part: folder_of(part.licence))
-    by_dataset = _by(parts, lambda part: part.dataset)
-    return {name: (f"{name}/*", members) for name, members in by_licence.items()} | {
-        name: (f"*/{name}", members) for name, members in by_dataset.items()
-    }
-
-
-def _by(parts: Sequence[DatasetPart], key: Callable[[DatasetPart], str]) -> dict[str, list[DatasetPart]]:
-    return {name: [part for part in parts if key(part) == name] for name in sorted(set(map(key, parts)))}
+def _kinds(parts: Sequence[DatasetPart]) -> dict[str, tuple[str, dict[Split, list[Sample]]]]:
+    """Return the folders, as a pattern, and the rows by split of each configuration: licences, then datasets."""
+    by_licence = sorted((folder_of(part.licence), at) for at, part in enumerate(parts))
+    by_dataset = sorted((part.dataset, at) for at, part in enumerate(parts))
+    kinds: dict[str, tuple[str, dict[Split, list[Sample]]]] = {}
+    for pattern, named in (("{}/*", by_licence), ("*/{}", by_dataset)):
+        for name, at in named:
+            _, rows = kinds.setdefault(name, (pattern.format(name), {split: [] for split in SPLITS}))
+            for split, samples in parts[at].splits.items():
+                rows[split] += samples
+    return kinds
 
 
 def _withheld(parts: Sequence[DatasetPart]) -> str:
