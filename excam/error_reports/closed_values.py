@@ -20,16 +20,8 @@ import regex
 
 from excam.core.plain_text import plain_text
 from excam.core.text import OPTION
-from excam.error_reports.content_words import (
-    Word,
-    code_of,
-    function_words,
-    likely_language,
-    month_names,
-    opening,
-    spelled_numbers,
-    words_of_plain,
-)
+from excam.error_reports import content_words
+from excam.error_reports.content_words import Word
 
 VERSION = "3"
 Range = tuple[int, int]  # half-open, characters
@@ -110,7 +102,7 @@ def compared(expected: str, text: str, question: str, language: str = "") -> _Cl
     `language` is an English name or a code, "" if it is not known.
     """
     question_text, options = without_options(plain_text(question).text)
-    code = code_of(language) or likely_language(f"{question} {expected}")
+    code = content_words.code_of(language) or content_words.likely_language(f"{question} {expected}")
     sides = [side_of(side, code, bool(options)) for side in (expected, text)]
     for name, side in zip(("the expected statement", "the text"), sides, strict=True):
         if not side.words or side.unread:
@@ -141,7 +133,7 @@ def side_of(text: str, code: str, has_options: bool) -> Side:
         start = begun
     if carried := _CARRIER.match(plain, start):
         start = carried.end()
-    spoken = [word for word in words_of_plain(plain) if word.start >= start]
+    spoken = [word for word in content_words.words_of_plain(plain) if word.start >= start]
     words = tuple(word for word in spoken if word.key != "the")
     gaps = [*zip([start, *(word.end for word in spoken)], [*(word.start for word in spoken), len(plain)], strict=True)]
     unread = ""
@@ -156,15 +148,16 @@ def side_of(text: str, code: str, has_options: bool) -> Side:
 
 def _begun(plain: str, start: int, code: str, has_options: bool) -> int:
     """Return where a text goes on behind a mark or phrase from `start` on that says nothing, 0 without one."""
-    if announced := opening(plain[start:]):
+    if announced := content_words.opening(plain[start:]):
         return start + announced
     label, mark = _LABEL.match(plain, start), _MARK.match(plain, start)
     if label and not has_options:
         return label.end()
     if not mark or ("1." in mark[0] and _first(code) == "1."):
         return 0
-    counts = {*spelled_numbers(code), *spelled_numbers("en")} if mark["quotes"] else ()
-    is_more = any(word.key in counts or word.key[0].isdecimal() for word in words_of_plain(plain[mark.end() :]))
+    counts = {*content_words.spelled_numbers(code), *content_words.spelled_numbers("en")} if mark["quotes"] else ()
+    behind = content_words.words_of_plain(plain[mark.end() :])
+    is_more = any(word.key in counts or word.key[0].isdecimal() for word in behind)
     return 0 if mark["quotes"] and is_more else mark.end()
 
 
@@ -229,7 +222,7 @@ def _option(side: Side, options: dict[str, str]) -> Value | None:
 
 def _date(side: Side, question: Sequence[str], code: str) -> Value | None:
     """Return the one date of a side: a day, a month by name and a year, two of them at least."""
-    names = month_names(code) | month_names("en")
+    names = content_words.month_names(code) | content_words.month_names("en")
     keys = [key for key in side.keys if key not in _IN]
     months = [at for at, key in enumerate(keys) if key in names]
     numbers = [at for at, key in enumerate(keys) if key.isdecimal()]
@@ -252,7 +245,7 @@ def _date(side: Side, question: Sequence[str], code: str) -> Value | None:
 def _number(side: Side, question: Sequence[str], code: str) -> Value | None:
     """Return the one number of a side with its unit, beside no other word than those of the question."""
     keys = side.keys
-    spelled = spelled_numbers(code)
+    spelled = content_words.spelled_numbers(code)
     numbers = list[tuple[int, int, float]]()
     at = 0
     while at < len(keys):
@@ -279,23 +272,23 @@ def _number(side: Side, question: Sequence[str], code: str) -> Value | None:
         after = after[1:]
     rest = [*before, *after]
     is_wholly = not rest or _repeats(rest, question[2:], question[:2], code)
-    return Value("number", number, unit) if is_wholly and unit not in function_words(code) else None
+    return Value("number", number, unit) if is_wholly and unit not in content_words.function_words(code) else None
 
 
 def _keys(text: str) -> list[str]:
     """Return the folded words of a text without "the", which changes no answer."""
-    return [word.key for word in words_of_plain(text) if word.key != "the"]
+    return [word.key for word in content_words.words_of_plain(text) if word.key != "the"]
 
 
 def _repeats(words: Sequence[str], must: Sequence[str], may: Sequence[str], code: str) -> bool:
     """Return whether words are those of a question: all of `must`, its content in the same order, and some of `may`."""
-    functions = function_words(code)
+    functions = content_words.function_words(code)
     content = [[key for key in keys if key not in functions] for keys in (words, must)]
     rest = Counter(words) - Counter(must)
-    return not Counter(must) - Counter(words) and rest <= Counter(may) and _is_within(content[1], content[0])
+    return not Counter(must) - Counter(words) and rest <= Counter(may) and is_within(content[1], content[0])
 
 
-def _is_within(few: Sequence[str], many: Sequence[str]) -> bool:
+def is_within(few: Sequence[str], many: Sequence[str]) -> bool:
     """Return whether words stand among others in the same order."""
     rest = iter(many)
     return all(key in rest for key in few)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 from excam.core.plain_text import plain_text
-from excam.error_reports.closed_values import Side, signed
+from excam.error_reports.closed_values import Side, is_within, signed
 from excam.error_reports.content_words import UNSPACED, Word, function_words, scales_of, words_of_plain
 from excam.error_reports.floors import DENSE, keys_of
 
@@ -45,8 +45,7 @@ def stands(side: Side, sentence: str, question: str, language: str) -> bool:
 def _in_order(answer_words: Sequence[Word], stated: Sequence[Word], functions: Collection[str]) -> bool:
     """Return whether the words of content of an answer that a sentence has stand there in the same order."""
     held = {word.key for word in stated} - set(functions)
-    rest = iter([word.key for word in stated])
-    return all(word.key in rest for word in answer_words if word.key in held)
+    return is_within([word.key for word in answer_words if word.key in held], [word.key for word in stated])
 
 
 def _holds(source: str, run: Sequence[str], scales: Collection[str]) -> bool:

@@ -20,14 +20,7 @@ from excam.core.sentences import asks, sentence_places
 from excam.error_reports import relevance
 from excam.error_reports.closed_values import ASKS, PUNCTUATION, side_of
 from excam.error_reports.content_words import code_of, function_words, likely_language, not_held
-from excam.error_reports.judges.base import (
-    Version,
-    by_comparison,
-    chance_of_agreement,
-    expected_line,
-    failed,
-    if_decisive,
-)
+from excam.error_reports.judges import base
 from excam.error_reports.readers.base import UNRELATED, Support, Task, TextReader
 from excam.error_reports.readers.chat import NOT_SURE, SHARE_OF_SENTENCE, Chat
 from excam.error_reports.records import CulturalError, Sample, Verdict
@@ -41,7 +34,7 @@ from excam.scoring.results import NOT_KNOWN
 if TYPE_CHECKING:
     from excam.knowledge.passages import Passage
 
-VERSION = Version(asks=6, reads=6)
+VERSION = base.Version(asks=6, reads=6)
 NO_PASSAGE = "no passage shares a word with it"
 NO_CLAIM = "no claim"
 OUTCOMES = ("agrees", "differs", "not known", "failed")
@@ -71,7 +64,7 @@ class Way:
 
     def agrees(self, margin: float, language: str = "") -> float:
         """Return the probability in [0, 1] that a text of a language (its code) with this margin agrees."""
-        return chance_of_agreement(margin, self.threshold, self.slopes.get(language, self.slope))
+        return base.chance_of_agreement(margin, self.threshold, self.slopes.get(language, self.slope))
 
     @property
     def signature(self) -> str:
@@ -132,7 +125,7 @@ class JudgedClaim:
     def explanation(self) -> str:
         """Return what is said of it where it differs."""
         if self.expected:
-            return expected_line(self.expected, self.evidence)
+            return base.expected_line(self.expected, self.evidence)
         return f"{self.error.capitalize()} ({', '.join(self.evidence)})."
 
 
@@ -144,9 +137,9 @@ def judge(sample: Sample, search: Search, way: Way | None = None, reader: TextRe
     """
     way, reader = way or Way(), reader or Chat()
     if is_refusal(sample.output):
-        return by_comparison([], (), "", {"because": NO_CLAIM})
+        return base.by_comparison([], (), "", {"because": NO_CLAIM})
     if way.slopes and (code := language_of(sample)) not in way.slopes:
-        return by_comparison([], (), "", {"because": f"this judge was not measured in {code_name(code)}"})
+        return base.by_comparison([], (), "", {"because": f"this judge was not measured in {code_name(code)}"})
     claims = claims_of(sample)
     judged = yield from together([_judged(sample, claim, search, way, reader) for claim in claims])
     made = [claim for claim in judged if claim]
@@ -289,7 +282,7 @@ def decided(sample: Sample, dossier: _Dossier, reading: Support, way: Way, reade
         agrees = (
             None
             if margin is None
-            else if_decisive(way.agrees(margin, language_of(sample) if way.slopes else ""), way.least)
+            else base.if_decisive(way.agrees(margin, language_of(sample) if way.slopes else ""), way.least)
         )
         judged = replace(judged, probability=agrees, because=NOT_STATED if margin is None else NOT_SURE)
         judged = judged if judged.probability is None else replace(judged, because="")
@@ -304,7 +297,7 @@ def decided(sample: Sample, dossier: _Dossier, reading: Support, way: Way, reade
 def _of_one(judged: JudgedClaim) -> Verdict:
     reading = judged.reading
     if reading.failure:
-        return replace(failed(reading.failure), thinking=reading.thinking)
+        return replace(base.failed(reading.failure), thinking=reading.thinking)
     parts = {
         **({"because": judged.because} if judged.because else {}),
         **({"expected": judged.expected} if judged.expected else {}),
@@ -331,13 +324,13 @@ def _of_many(claims: Sequence[JudgedClaim], way: Way) -> Verdict:
     if outcomes["differs"] or (known and known / len(claims) >= way.least_decided and MAY_ASK not in reasons):
         return _verdict(claims, parts)
     if outcomes["failed"] > known:
-        return replace(failed(next(filter(None, (claim.reading.failure for claim in claims)))), parts=parts)
+        return replace(base.failed(next(filter(None, (claim.reading.failure for claim in claims)))), parts=parts)
     because = max(reasons, key=reasons.__getitem__, default=NO_CLAIM)
     if MAY_ASK in reasons:
         because = MAY_ASK
     elif known:
         because = f"{FEW_DECIDED}: {known} of {len(claims)}, none contradicts"
-    return replace(failed(NOT_KNOWN), parts={"because": because, **parts})
+    return replace(base.failed(NOT_KNOWN), parts={"because": because, **parts})
 
 
 def _shown(claims: Iterable[JudgedClaim]) -> dict[str, list[str]]:
@@ -368,7 +361,7 @@ def _verdict(claims: Sequence[JudgedClaim], parts: dict[str, Any]) -> Verdict:
     differing = [claim for claim in claims if outcome(claim) == "differs"]
     explanation = " ".join(claim.explanation for claim in differing)
     probabilities = [claim.probability for claim in differing or claims if claim.probability is not None]
-    return by_comparison(probabilities, map(_error, differing), explanation, parts)
+    return base.by_comparison(probabilities, map(_error, differing), explanation, parts)
 
 
 def _error(judged: JudgedClaim) -> CulturalError:

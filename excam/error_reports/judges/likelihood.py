@@ -13,13 +13,8 @@ from itertools import islice
 
 from excam.core.phrases import PhraseFinder
 from excam.core.text import OPTION
-from excam.error_reports.judges.base import (
-    Version,
-    by_comparison,
-    chance_of_agreement,
-    expected_line,
-    failed,
-)
+from excam.error_reports.judges import base
+from excam.error_reports.judges.base import Version
 from excam.error_reports.judges.grounded import NO_CLAIM
 from excam.error_reports.records import CulturalError, Sample, Verdict
 from excam.inference import Choice, Choose, Flow, Message, ask_for_text
@@ -80,7 +75,7 @@ def judge(sample: Sample) -> Flow[Verdict]:
     marks the option, or without options the whole text.
     """
     if is_refusal(sample.output):
-        return by_comparison([], (), "", {"because": NO_CLAIM})
+        return base.by_comparison([], (), "", {"because": NO_CLAIM})
     question, options = split_options(sample.instruction)
     place, text = _chosen(sample.output, options) or ((0, len(sample.output)), sample.output)
     rivals = tuple(option for option in options.values() if option != text)
@@ -89,16 +84,16 @@ def judge(sample: Sample) -> Flow[Verdict]:
         rivals = tuple((reasoning_and_answer(proposal)[1] or "").strip().splitlines()[:1])
     gains = yield from gains_of(question, (text, *rivals))
     if gains is None:
-        return failed("no-likelihoods")
+        return base.failed("no-likelihoods")
     best = max(gains[1:], default=0.0)
     margin, rival = gains[0] - best, rivals[gains.index(best, 1) - 1] if rivals else ""
-    agrees, sources = chance_of_agreement(margin, 0.0, 1.0), [OWN_KNOWLEDGE]
+    agrees, sources = base.chance_of_agreement(margin, 0.0, 1.0), [OWN_KNOWLEDGE]
     expected = rival if agrees < 0.5 else sample.output[slice(*place)]
     parts = {"expected": expected, "evidence": sources, "margin": margin, "compared": "gain"}
     if agrees >= 0.5:
-        return by_comparison([agrees], (), "", parts)
+        return base.by_comparison([agrees], (), "", parts)
     error = CulturalError("output", sample.output[slice(*place)], "major", "unlikely to the model", *place)
-    return by_comparison([agrees], (error,), expected_line(expected, sources), parts)
+    return base.by_comparison([agrees], (error,), base.expected_line(expected, sources), parts)
 
 
 def _chosen(output: str, options: Mapping[str, str]) -> tuple[tuple[int, int], str] | None:

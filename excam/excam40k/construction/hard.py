@@ -20,17 +20,9 @@ from excam.core.exceptions import InputInvalid
 from excam.core.hash_order import digest
 from excam.core.text import as_word
 from excam.error_reports.records import BaseSample, CulturalError, Report, Sample, Severity
+from excam.excam40k.construction import templates
 from excam.excam40k.construction.cultures import in_a_sentence
 from excam.excam40k.construction.option_phrases import wrong_alone
-from excam.excam40k.construction.templates import (
-    ENGLISH,
-    code_of,
-    fill,
-    in_language,
-    language_of,
-    languages,
-    paraphrases,
-)
 from excam.excam40k.construction.wrapping import answer_start, render
 from excam.excam40k.datasets.base import Mistake
 
@@ -45,8 +37,9 @@ def names_culture(base: BaseSample) -> bool:
     matches = _name_of(base.culture).finditer(text) if base.culture else ()
     if any(name[0].isupper() if len(name[0]) < 4 else name[0][0].isupper() for name in matches):
         return True
-    code = code_of(base.language)
-    return code is not None and any(name in text for name in languages()[code].countries.get(base.culture, ()))
+    code = templates.code_of(base.language)
+    known = templates.languages()[code].countries if code else {}
+    return any(name in text for name in known.get(base.culture, ()))
 
 
 @cache
@@ -123,7 +116,7 @@ def hard_error(right: Sample, base: BaseSample, wrong: str, seed: int, mistake: 
     severity: Severity = "minor" if wrong in base.minor else "major"
     kind, _ = MISTAKES[mistake]
     error = CulturalError("output", wrong, severity, kind, start, start + len(wrong))
-    language = language_of(right.templates[-1])
+    language = templates.language_of(right.templates[-1])
     report = Report((error,), explanation(base, wrong, right.pair, seed, mistake, language))
     return replace(right, id=f"{right.pair}/wrong", output=output, report=report, origin="hard")
 
@@ -153,7 +146,7 @@ def hard_errors(
 
 
 def explanation(
-    base: BaseSample, wrong: str, pair: str, seed: int, mistake: Mistake = "fact", language: str = ENGLISH
+    base: BaseSample, wrong: str, pair: str, seed: int, mistake: Mistake = "fact", language: str = templates.ENGLISH
 ) -> str:
     """Return a template explanation that names the right answer, in the language with this code, chosen by hash of the
     pair.
@@ -161,10 +154,10 @@ def explanation(
     Phrasings that name the culture are left out where the culture is not known.
     """
     _, slot = MISTAKES[mistake]
-    lines = paraphrases(in_language(f"hard/{slot}", language))
+    lines = templates.paraphrases(templates.in_language(f"hard/{slot}", language))
     if mistake == "fact" and names_culture(base):
-        lines += paraphrases(in_language("hard/explanation_culture", language))
+        lines += templates.paraphrases(templates.in_language("hard/explanation_culture", language))
     usable = [line for line in lines if base.culture or "{culture}" not in line]
     line = usable[int(digest(seed, "explanation", pair), 16) % len(usable)]
     culture = in_a_sentence(base.culture, base.language, base.task)
-    return fill(line, {"right": base.answer, "wrong": wrong, "culture": culture})
+    return templates.fill(line, {"right": base.answer, "wrong": wrong, "culture": culture})
