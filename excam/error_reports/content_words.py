@@ -268,12 +268,13 @@ def stem(key: str, language: str = "") -> str:
 
     name = language_name(language).casefold() or "english"
     if name in SnowballStemmer.languages:
-        return _stemmer(name).stem(key)
+        return stemmer(name).stem(key)
     return key if UNSPACED.search(key) else key[: PREFIX[HANGUL.search(key) is not None]]
 
 
 @cache
-def _stemmer(name: str) -> Any:
+def stemmer(name: str) -> Any:
+    """Return Snowball's stemmer of a language, by its English name in lower case."""
     from nltk.stem.snowball import SnowballStemmer
 
     return SnowballStemmer(name)

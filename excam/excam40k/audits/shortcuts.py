@@ -78,14 +78,9 @@ class ShortcutScore:
     sums: NDArray[np.float64]
     sizes: NDArray[np.float64]
 
-    @property
-    def scaled(self) -> float:
-        """Right minus wrong guesses over rows: 2 * accuracy - 1."""
-        return float(self.sums.sum() / self.sizes.sum())
-
-    def interval(self, level: float) -> tuple[float, float]:
-        """Return the t interval of a ratio of sums over independent groups."""
-        return text_classifier.interval(self.sums, self.sizes, level)[1:]
+    def interval(self, level: float) -> tuple[float, float, float]:
+        """Return the scaled accuracy with the t interval of a ratio of sums over independent groups."""
+        return text_classifier.interval(self.sums, self.sizes, level)
 
 
 def audit(rows: pl.DataFrame, encoded: Mapping[str, tuple[View, Matrix]] = MappingProxyType({})) -> Audit:
@@ -163,13 +158,13 @@ def verdict(result: ShortcutScore, tests: int) -> Verdict:
         return "at chance"
     if not result.sums.any() and len(result.sums) < ENOUGH:
         return "not decidable"
-    high = result.interval(LEVEL)[1]
+    _, _, high = result.interval(LEVEL)
     if high < 0:
         return "below chance"
     if len(result.sums) >= fewest(tests):
         if high < BOUND:
             return "at chance"
-        if result.interval(_all_together(tests))[0] > 0:
+        if result.interval(_all_together(tests))[1] > 0:
             return "tells the label"
     return "not decidable"
 
@@ -182,8 +177,8 @@ def fewest(tests: int) -> int:
 
 
 def _check(result: ShortcutScore, tests: int, *, fails: bool = True) -> Check:
-    low, high = result.interval(LEVEL)
-    numbers = f"{result.scaled:.3f} [{low:.3f}, {high:.3f}]"
+    scaled, low, high = result.interval(LEVEL)
+    numbers = f"{scaled:.3f} [{low:.3f}, {high:.3f}]"
     size = f"n={int(result.sizes.sum())} in {len(result.sums)} groups"
     judged = verdict(result, tests)
     observed = f"{numbers}: not decidable at {size}" if judged == "not decidable" else f"{numbers}, {size}: {judged}"
@@ -199,7 +194,6 @@ def _table(results: Sequence[ShortcutScore], tests: int) -> pl.DataFrame:
     columns = ("dataset", "view", "scaled accuracy", "low", "high", "n", "groups", "how", "verdict")
     lines = []
     for result in results:
-        low, high = result.interval(LEVEL)
-        numbers = (result.scaled, low, high, int(result.sizes.sum()), len(result.sums))
+        numbers = (*result.interval(LEVEL), int(result.sizes.sum()), len(result.sums))
         lines.append((result.dataset, result.view, *numbers, result.how, verdict(result, tests)))
     return pl.DataFrame(lines, schema=columns, orient="row")

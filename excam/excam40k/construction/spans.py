@@ -18,7 +18,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import cache
 from itertools import accumulate
 from typing import Any, Literal, get_args
 
@@ -167,7 +166,9 @@ def _nltk_tokens(text: str) -> Iterator[Token]:
     occurrence is the right one. Runs of white space are shortened first; NLTK's final-period rule is quadratic in them.
     """
     position = 0
-    for raw in _import_nltk().tokenize(" ".join(text.split())):
+    from nltk.tokenize.destructive import NLTKWordTokenizer
+
+    for raw in NLTKWordTokenizer().tokenize(" ".join(text.split())):
         word = _strip(raw)
         if not word:
             continue
@@ -176,20 +177,9 @@ def _nltk_tokens(text: str) -> Iterator[Token]:
         yield Token(start, position, word)
 
 
-@cache
-def _import_nltk():  # noqa: ANN202 - the type would import NLTK
-    from nltk.tokenize.destructive import NLTKWordTokenizer
-
-    return NLTKWordTokenizer()
-
-
 def _strip(word: str) -> str:
-    start, end = 0, len(word)
-    while start < end and is_punctuation(word[start]):
-        start += 1
-    while end > start and is_punctuation(word[end - 1]):
-        end -= 1
-    return word[start:end]
+    kept = [place for place, character in enumerate(word) if not is_punctuation(character)]
+    return word[kept[0] : kept[-1] + 1] if kept else ""
 
 
 def is_punctuation(character: str) -> bool:
@@ -273,10 +263,8 @@ def feasible(before: Sequence[str], after: Sequence[str], autojunk: bool) -> boo
 
 
 def _common(before: Sequence[str], after: Sequence[str]) -> int:
-    for index, (left, right) in enumerate(zip(before, after, strict=False)):
-        if left != right:
-            return index
-    return min(len(before), len(after))
+    unlike = (index for index, (left, right) in enumerate(zip(before, after, strict=False)) if left != right)
+    return next(unlike, min(len(before), len(after)))
 
 
 def span_of(kind: Kind, first: int, last: int, words: Sequence[Token], text: str) -> Span:

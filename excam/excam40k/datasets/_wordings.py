@@ -12,6 +12,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import cache
 
+from excam.error_reports.content_words import stemmer
+
 Stems = frozenset[str]
 
 # Words that say nothing of their own: "traditional clothing" answers no question about clothing.
@@ -40,14 +42,7 @@ def _empty_stems() -> Stems:
 
 @cache
 def _stem(word: str) -> str:
-    return _stemmer().stem(word)
-
-
-@cache
-def _stemmer():  # noqa: ANN202
-    from nltk.stem.snowball import SnowballStemmer  # a fifth of a second
-
-    return SnowballStemmer("english")
+    return stemmer("english").stem(word)
 
 
 def kin(vocabulary: Iterable[str]) -> Mapping[str, Stems]:
