@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -14,15 +15,13 @@ from excam.core import paths, provenance, tables
 from excam.core.exceptions import ArtifactBroken, InputInvalid
 from excam.core.provenance import read_json, say, write_json, write_text
 from excam.error_reports import record_files
-from excam.error_reports.evaluation import cells, claims, verdicts
+from excam.error_reports.evaluation import cells, verdicts
 from excam.error_reports.evaluation.cells import System
-from excam.error_reports.evaluation.claims import Claims
 from excam.excam40k.publishing import about
-from excam.excam40k.validation import human_answers, sampling
+from excam.excam40k.validation import human_answers, human_tables, sampling
 from excam.excam40k.validation.human_tables import TABLES, Given
-from excam.pages import plotting
+from excam.pages import claims, plotting
 from excam.pages.markdown import escape, table
-from excam.stats import accuracy, permutation
 from scripts import step
 
 
@@ -146,7 +145,8 @@ def table_votes(
     items = human_answers.items(answered, tables.read_frame(answers_path))
     printed = [line for path in printed_paths for line in tables.read_lines(path)]
     tables.write_lines(numbers_path, layout.columns, layout.lines(Given(answered, items, printed, paper, seed)))
-    write_text(page_path, layout.page(tables.read_lines(numbers_path), read_json(counts_path, "annotators"), paper))
+    counted = read_json(counts_path, "annotators")
+    write_text(page_path, human_tables.page(layout, tables.read_lines(numbers_path), counted, paper))
 
 
 ALL = "ALL"
@@ -193,7 +193,7 @@ def figure_4(
     figure; ``°``: in the column alone. ExCAM has judged whole test sets; its judgements of the rows of the subsets are
     taken from there.
     """
-    external, tuned = _read(external_paths), _read(tuned_paths)
+    external, tuned = cells.judgements(external_paths), cells.judgements(tuned_paths)
     lines = []
     for column in [*datasets, ALL]:
         names = datasets if column == ALL else [column]
@@ -206,14 +206,6 @@ def figure_4(
     drawn = tables.read_lines(numbers_path)
     write_text(page_path, _page(drawn, claims.read(printed_claims_path)))
     draw_ratings(drawn, datasets, pictures_paths)
-
-
-def _read(judgements: Sequence[Path]) -> dict[System, dict[str, pl.DataFrame]]:
-    judged: dict[System, dict[str, pl.DataFrame]] = {}
-    for path in judgements:
-        cell = paths.Cell.from_path(path)
-        judged.setdefault(System(*cell.system), {})[cell.dataset] = tables.read_frame(path)
-    return judged
 
 
 def _rows(system: System, frames: Mapping[str, pl.DataFrame], names: Sequence[str], ids: list[str]) -> pl.DataFrame:
@@ -231,30 +223,20 @@ def _rows(system: System, frames: Mapping[str, pl.DataFrame], names: Sequence[st
 
 def _column(column: str, frames: Frames, seed: int) -> list[dict[str, Any]]:
     """Return one line per system; its p-value is that of "better than every system of the other kind"."""
-    guesses = {system: verdicts.predicted_errors(frame) for system, frame in frames.items()}
-    first = next(iter(frames.values()))
-    gold, groups = first["gold_error"].to_list(), first["group"].to_list()
-    tests = []
-    for a in frames:
-        for b in (b for b in frames if a.tuned and not b.tuned):
-            result = permutation.paired_permutation(gold, guesses[a], guesses[b], clusters=groups)
-            tests.append({"a": a.key, "b": b.key, "p_value": result.p_value, "difference": result.difference})
-    lines = []
-    for system, guess in guesses.items():
-        summary = accuracy.summarise_accuracy(gold, guess, clusters=groups, seed=seed)
-        lines.append(
-            {
-                **{"row": system.name, "tuned": system.tuned, "column": column, "n": summary.n},
-                **{"scaled_accuracy": cells.rounded_text(summary.scaled), "low": cells.rounded_text(summary.low)},
-                **{"high": cells.rounded_text(summary.high), "failures": summary.failures},
-                "p_value": cells.p_better(system.key, tests, lambda _: True),
-                "judgements": f"{paths.RESULTS}/judgements/{system.key}",
-            }
-        )
-    return lines
+    pairs = [(a, b) for a in frames if a.tuned for b in frames if not b.tuned]
+    tests = [{"a": a.key, "b": b.key, **asdict(verdicts.paired_permutation(frames[a], frames[b]))} for a, b in pairs]
+    return [
+        {
+            **{"row": system.name, "tuned": system.tuned, "column": column, "n": frame.height},
+            **cells.accuracy_columns(verdicts.accuracy_numbers(frame, seed)),
+            "p_value": cells.p_better(system.key, tests, lambda _: True),
+            "judgements": f"{paths.RESULTS}/judgements/{system.key}",
+        }
+        for system, frame in frames.items()
+    ]
 
 
-def _page(lines: list[dict[str, str]], paper: Claims) -> str:
+def _page(lines: list[dict[str, str]], paper: claims.Printed) -> str:
     head = ["row", "scaled accuracy on all", "above every row of the other kind"]
     head += [f"significantly, p ≤ {LEVEL}", "after Holm", "n each"]
     body = [_against(row, lines) for row in dict.fromkeys(line["row"] for line in lines)]
@@ -265,7 +247,7 @@ def _page(lines: list[dict[str, str]], paper: Claims) -> str:
     return (
         text
         + table(head, body)
-        + claims.claims_list(paper, ("gpt5-wins", "gpt5-loses", "gpt5-margin", "epic-in-domain"))
+        + claims.printed_list(paper, ("gpt5-wins", "gpt5-loses", "gpt5-margin", "epic-in-domain"))
     )
 
 

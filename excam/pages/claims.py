@@ -12,6 +12,8 @@ from excam.core.exceptions import InputInvalid
 from excam.core.provenance import write_text
 from excam.pages.markdown import escape, table
 
+Printed = Mapping[str, Mapping[str, str]]  # claims by id; each with printed, unit, what, source, contradiction, spec
+
 COLUMNS = ("id", "claim", "printed", "unit", "place", "ours", "difference", "note")
 _THOUSANDS = "k"
 
@@ -36,6 +38,20 @@ class Ours:
 
     value: str | float
     note: str
+
+
+def read(path: Path) -> Printed:
+    """Return all claims of a file by their id, in their order."""
+    return {line["id"]: line for line in tables.read_lines(path)}
+
+
+def printed_list(claims: Printed, names: Sequence[str]) -> str:
+    """Return these claims as a Markdown list, each with its place in the paper."""
+    return "\n" + "".join(
+        f"- The paper: {escape(claim['what'])}: {escape(' '.join([claim['printed'], claim['unit']]).strip())}"
+        f" ({escape(claim['source'])}).\n"
+        for claim in (claims[name] for name in names)
+    )
 
 
 def stated(lines: Iterable[Mapping[str, str]]) -> list[Quote]:

@@ -17,7 +17,7 @@ from excam.core.exceptions import InputInvalid
 from excam.error_reports import record_files
 from excam.error_reports.records import CulturalError, Report, Sample, Verdict
 from excam.excam40k.construction import spans
-from excam.excam40k.validation import passages, sampling
+from excam.excam40k.validation import sampling
 from scripts.annotation import draw_campaign
 
 SYSTEMS = ("big/all/report", "small/all/report")
@@ -121,7 +121,7 @@ def test_explanations_of_rows_without_error_and_of_unread_answers():
 )
 def test_marks_in_both_texts(right, wrong, old, new):
     right_sample, other = pair(1, right=right, wrong=wrong)
-    original, modified = passages.boxes(right_sample, other, "strict")["output"]
+    original, modified = sampling.boxes(right_sample, other, "strict")["output"]
     assert [text for text, changed in original if changed] == old
     assert [text for text, changed in modified if changed] == new
 
@@ -134,7 +134,7 @@ def plain_text(passage):
 def test_pieces_are_the_text_whatever_changed(right, wrong):
     right_sample, other = pair(1, right=right, wrong=wrong)
     for mode in ("strict", "paper"):
-        shown = passages.boxes(right_sample, other, mode)
+        shown = sampling.boxes(right_sample, other, mode)
         assert tuple(map(plain_text, shown["output"])) == (right, wrong)
         assert tuple(map(plain_text, shown["instruction"])) == (right_sample.instruction, other.instruction)
 

@@ -15,15 +15,14 @@ from excam.annotation import campaign, exchange
 from excam.core import tables
 from excam.core.exceptions import InputInvalid
 from excam.core.steps import read_steps
-from excam.error_reports.evaluation import claims
 from excam.excam40k.validation import (
     human_agreement,
     human_answers,
-    human_pages,
     human_ratings,
     human_tables,
     human_votes,
 )
+from excam.pages import claims
 from scripts import load
 
 ROOT = Path(__file__).parents[2]
@@ -389,8 +388,9 @@ def test_tables_of_hardly_anything_hold_no_numbers():
 def test_pages_say_how_many_answers_were_replaced():
     counted = human_answers.counts(campaigns.small(2), [campaigns.answer(0, "b")])
     replaced = "; 3 replaced by later ones of the same annotator.\n"
-    assert replaced in human_pages.page_agreement([], {**counted, "superseded": 3})
-    assert "replaced" not in human_pages.page_agreement([], {**counted, "superseded": 0})
+    for number, is_said in ((3, True), (0, False)):
+        page = human_tables.page(human_tables.TABLES["human-agreement"], [], {**counted, "superseded": number}, {})
+        assert (replaced in page, "replaced" in page) == (is_said, is_said)
 
 
 def test_pages_show_what_others_wrote_as_text(tmp_path):
@@ -402,7 +402,7 @@ def test_pages_show_what_others_wrote_as_text(tmp_path):
     counted = {"superseded": 0, **human_answers.counts(validation_campaign, made)}
     paper = claims.read(PAPER / "claims.csv")
     printed = [line | {"printed_percent": "87.5"} for line in tables.read_lines(tmp_path / "n.csv")]
-    page = human_pages.page_12(printed, counted, paper)
+    page = human_tables.page(human_tables.TABLES["table-12"], printed, counted, paper)
     assert "| 87.5 |" in page
     assert "<b>" not in page
     assert "100.0 \\[" not in page

@@ -1,4 +1,4 @@
 """From judgements to the numbers of cells, tables and figures (ExCAM §4, §5). Frames in, dictionaries out.
 
-Only `cells` and `claims` read files.
+Only `cells` reads files.
 """

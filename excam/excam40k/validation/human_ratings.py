@@ -26,20 +26,8 @@ STEP = 3
 # The paper's two systems and what its claims call them.
 PRINTED = {"gemma3-27b/all/report": "gemma3", "phi3-medium-4k/all/report": "phi3"}
 AGAINST = ("no_error_of_text", "rated_without_text")  # "no error" of a text that names one; a rating of no text
-COLUMNS = (
-    "items",
-    "system",
-    "n",
-    "found",
-    "percent",
-    "percent_low",
-    "percent_high",
-    "mean",
-    "low",
-    "high",
-    "mean_of_items",
-)
-COLUMNS = (*COLUMNS, "rated_items", "ratings", *GRADES, "no_error", *AGAINST, "few")
+COLUMNS = ("items", "system", "n", "found", "percent", "percent_low", "percent_high", "mean", "low", "high")
+COLUMNS = (*COLUMNS, "mean_of_items", "rated_items", "ratings", *GRADES, "no_error", *AGAINST, "few")
 COLUMNS = (*COLUMNS, "printed_n", "printed_percent", "printed_mean")
 
 Given = list[tuple[AnsweredTask, str | None, list[str]]]  # item, the system's explanation, its ratings

@@ -14,23 +14,15 @@ from typing import Any
 
 from excam.error_reports.records import SEVERITIES
 from excam.excam40k.validation.human_answers import AnsweredTask
+from excam.stats.few_clusters import wilson
 
 FEW = 30  # items below which a share is marked: one item then moves it by more than 3 points
 SHARES = ("3/3", "2/3", "1/3", "0/3")
 UNSURE = ("dont_know", "no_change")
-COLUMNS_3 = (
-    "criterion",
-    *SHARES,
-    "n",
-    *UNSURE,
-    "left_out",
-    "few",
-    *(f"printed_{share}" for share in SHARES),
-    "printed_n",
-)
-COLUMNS_12 = ("language", "criterion", "percent", "low", "high", "yes", "n", *UNSURE, "left_out", "few")
-COLUMNS_12 = (*COLUMNS_12, "printed_percent", "printed_n")
-COLUMNS_13 = ("criterion", "yes", "n", "percent", "low", "high", *UNSURE, "left_out", "few")
+COUNTED = (*UNSURE, "left_out", "few")
+COLUMNS_3 = ("criterion", *SHARES, "n", *COUNTED, *(f"printed_{share}" for share in SHARES), "printed_n")
+COLUMNS_12 = ("language", "criterion", "percent", "low", "high", "yes", "n", *COUNTED, "printed_percent", "printed_n")
+COLUMNS_13 = ("criterion", "yes", "n", "percent", "low", "high", *COUNTED)
 COLUMNS_13 = (*COLUMNS_13, "printed_yes", "printed_n", "printed_percent")
 
 Line = dict[str, Any]
@@ -129,11 +121,9 @@ def _counted(voted: Sequence[AnsweredTask], items: Sequence[AnsweredTask], crite
 
 def _share(yes: int, n: int) -> Line:
     """Return a share in percent with its 95 % interval (Wilson's, valid for small n and shares near 0 and 1)."""
-    from statsmodels.stats.proportion import proportion_confint
-
-    low, high = proportion_confint(yes, n, method="wilson") if n else (None, None)
-    ends = {"low": None if low is None else f"{100 * low:.1f}", "high": None if high is None else f"{100 * high:.1f}"}
-    return {"yes": yes, "percent": _percent(yes, n), **ends}
+    ends = wilson(yes / n, n) if n else (None, None)
+    low, high = (None if end is None else f"{100 * end:.1f}" for end in ends)
+    return {"yes": yes, "percent": _percent(yes, n), "low": low, "high": high}
 
 
 def _percent(count: int, n: int) -> str | None:

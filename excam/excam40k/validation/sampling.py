@@ -2,6 +2,10 @@
 
 Every choice is an order by hash (`excam.core.hash_order`), so another seed gives another campaign and a new data set
 moves no other row. At most one row of a group: annotators would judge pairs and translations of a question as one.
+
+People see four boxes: both texts of a row and of its original, in pieces, with marked changes. Each text is marked by
+its own comparison with the other: in a modified text the marks are the differences of which its gold errors were made.
+If something was inserted or deleted, the other text has a gap, an empty piece.
 """
 
 from __future__ import annotations
@@ -12,12 +16,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from excam.annotation import form as forms
-from excam.annotation.campaign import Campaign, Task, campaign
+from excam.annotation.campaign import Campaign, Passage, Task, campaign
 from excam.core.exceptions import InputInvalid
 from excam.core.hash_order import digest
-from excam.error_reports.records import SEVERITIES, Sample
+from excam.error_reports.records import SEVERITIES, WHERE, Sample, Where
 from excam.excam40k.construction import spans
-from excam.excam40k.validation.passages import boxes
 
 # Why a wrong row cannot be shown; the rest is eligible.
 REASONS = ("another-language", "no-right-twin", "no-explanation", "unreadable", "same-group")
@@ -133,3 +136,21 @@ def _task(
         },
         hidden={f"source_{at}": system for at, system in enumerate(order, 1)},
     )
+
+
+def boxes(right: Sample, wrong: Sample, mode: spans.Mode) -> dict[Where, tuple[Passage, Passage]]:
+    """Return the original and the modified text for instruction and output. `mode`: how the gold spans were made."""
+    texts: dict[Where, tuple[str, str]] = {where: (getattr(right, where), getattr(wrong, where)) for where in WHERE}
+    return {where: (_marked(new, old, mode), _marked(old, new, mode)) for where, (old, new) in texts.items()}
+
+
+def _marked(other: str, text: str, mode: spans.Mode) -> Passage:
+    """Return a text in pieces, marked where it differs from the other one."""
+    pieces, at = [], 0
+    for span in spans.diff_spans(other, text, mode).spans:
+        start = span.end if span.kind == "delete" else span.start  # a gap behind the word that it points at
+        if start > at:
+            pieces.append((text[at:start], False))
+        pieces.append((text[start : span.end], True))
+        at = span.end
+    return (*pieces, (text[at:], False)) if at < len(text) or not pieces else tuple(pieces)
