@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.metaeval_peers import Data, Numbers, Peer, Statistic, Work, works
-from excam.stats import TieCalibration
+from excam.stats.correlation import TieCalibration
 
 
 def all_pairs(gold: np.ndarray, metric: np.ndarray) -> TieCalibration:

@@ -16,13 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from excam import stats
 from excam.stats import agreement, bootstrap, icc
 from excam.stats.binary_gold import association
 from excam.stats.correlation import tie_calibrated_accuracy, tie_calibration_by_item
 from excam.stats.grouped_pairs import GroupedPairs
 from excam.stats.permutation import swap_masks
-from excam.stats.permutation_correlation import standardise
+from excam.stats.permutation_correlation import correlation_permutation, standardise
 from excam.stats.sign_permutation import sign_permutation
 from excam.stats.system_level import system_level
 
@@ -216,7 +215,7 @@ def tau_test() -> Work:
         return lambda first, second: kendalltau(gold, first).statistic - kendalltau(gold, second).statistic
 
     def ours(data: Data, draws: int) -> Numbers:
-        test = stats.correlation_permutation(data.gold, data.a, data.b, draws=draws)
+        test = correlation_permutation(data.gold, data.a, data.b, draws=draws)
         return [test.difference, test.p_value]
 
     def loop(data: Data, draws: int) -> Numbers:

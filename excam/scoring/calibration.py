@@ -22,7 +22,7 @@ from excam.scoring.metric import Metric
 from excam.scoring.results import Result, Verdict
 
 if TYPE_CHECKING:
-    from excam.stats import Calibration
+    from excam.stats.calibration import Calibration
 
 FILE = "calibration.json"
 NONE = "cal:none"
@@ -45,9 +45,9 @@ class Calibrated:
 
     def probability(self, signal: float | None) -> float | None:
         """Return the probability that the text has an error; None if the metric says nothing."""
-        from excam import stats
+        from excam.stats.calibration import error_probabilities
 
-        return None if signal is None else stats.error_probabilities(self.calibration, [signal])[0]
+        return None if signal is None else error_probabilities(self.calibration, [signal])[0]
 
 
 def verdict(has_errors: bool | None, probability: float | None, band: tuple[float, float]) -> Verdict | None:
@@ -91,7 +91,7 @@ def fitted(results: Sequence[Result], gold: Mapping[str, bool], metric: Metric) 
         gold: whether a row has an error, by id
         metric: that scored them
     """
-    from excam import stats
+    from excam.stats.calibration import error_probabilities, fit_calibration
 
     if why := refusal(metric):
         raise InputInvalid(f"metric {metric.name}: {why}; expected a metric with a calibration; see docs/api.md")
@@ -103,13 +103,13 @@ def fitted(results: Sequence[Result], gold: Mapping[str, bool], metric: Metric) 
     truth = [gold[result.id] for result in results]
     signals = [None if row.score is None else metric.error_signal(row.score, row.certainty) for row in results]
     clusters = clusters_of_texts(results)
-    measured, calibration = _measured(results, truth, signals, clusters), stats.fit_calibration(truth, signals)
+    measured, calibration = _measured(results, truth, signals, clusters), fit_calibration(truth, signals)
     if calibration is None and set(signals) == {None} and any(row.score is not None for row in results):
         raise InputInvalid("no row has a certainty: the server sends no log-probabilities; calibrate needs them")
     if calibration is None:
         expected = "expected rows with and without errors, read with p(R)"
         raise InputInvalid(f"{len(truth)} rows: nothing to fit; {expected}" + (f"; {measured}" if measured else ""))
-    chances = stats.error_probabilities(calibration, signals)
+    chances = error_probabilities(calibration, signals)
     squares = [(chance - is_error) ** 2 for chance, is_error in zip(chances, truth, strict=True) if chance is not None]
     share = calibration.errors / calibration.n
     failed = sum(result.score is None for result in results)
@@ -167,7 +167,7 @@ def read(path: Path, signature: str, band: tuple[float, float]) -> Calibrated:
 
 def _calibration(row: Mapping[str, Any]) -> Calibration:
     """Return the curve in a dictionary. Raises ValueError, KeyError or TypeError if it is none."""
-    from excam.stats import Calibration
+    from excam.stats.calibration import Calibration
 
     if row["method"] != "platt":
         raise ValueError("another kind of curve, of an earlier version")

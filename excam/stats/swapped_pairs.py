@@ -50,9 +50,7 @@ class SwappedPairs:
         self.pairs = Pairs(np.concatenate([gold, gold]), np.concatenate([a, b]))
         self._first, self._second = self.pairs.cell[: self.n], self.pairs.cell[self.n :]
         self.cells = len(self.pairs.size)
-        classes = np.bincount(np.unique(gold, return_inverse=True)[1])
-        self.class_sizes = classes
-        self.gold_ties = int(np.sum(classes * (classes - 1)) // 2)
+        self.class_sizes = np.bincount(np.unique(gold, return_inverse=True)[1])
         self._rows = self.pairs.gold * (self.cells + 1)
         self.root = self._between(self._end(0.0), self._end(self.pairs.widest))
 

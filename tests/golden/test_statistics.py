@@ -9,7 +9,8 @@ from typer.testing import CliRunner
 from excam.cli import app
 from excam.core.exceptions import InputInvalid
 from excam.scoring.results import Result
-from excam.stats import kendall, tie_calibrated_accuracy, tie_calibration_by_item
+from excam.stats import kendall, tie_calibrated_accuracy
+from excam.stats.correlation import tie_calibration_by_item
 from excam.stats.icc import Icc, icc11, icc21
 
 # mt-metrics-eval (google-research, commit 0b82d96): tau_optimization_test.py and stats_test.py. Gold, metric, values.

@@ -11,7 +11,9 @@ from functools import partial
 
 import numpy as np
 
-from excam.stats import accuracy_interval, correlation_permutation, paired_permutation
+from excam.stats.accuracy import accuracy_interval
+from excam.stats.permutation import paired_permutation
+from excam.stats.permutation_correlation import correlation_permutation
 
 ROWS, BASES = 2000, 500  # rows of an accuracy case; bases if they are clustered
 UNITS, SCORED_TWINS = 40, 3  # base samples of a correlation case, and rows of each

@@ -32,7 +32,8 @@ from excam.rubric.manual import DIMENSIONS, SCORES
 from excam.rubric.responses import Response
 from excam.scoring.metric import Row, load
 from excam.scoring.scorer import Scorer
-from excam.stats import bootstrap, icc21, icc21_bootstrap
+from excam.stats import bootstrap
+from excam.stats.icc import icc21, icc21_bootstrap
 
 ROOT = Path(__file__).parents[2]
 MINI = ROOT / "mini/rubric"

@@ -7,8 +7,8 @@ import pytest
 
 from excam import stats
 from excam.core.exceptions import InputInvalid
-from excam.stats import fit_calibration
 from excam.stats.binary_gold import auroc
+from excam.stats.calibration import fit_calibration
 from excam.stats.clusters import by_content
 
 T, F = True, False

@@ -6,8 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from excam.stats import Icc, icc21, icc_of_mean
-from excam.stats.icc import _icc_of_sums
+from excam.stats.icc import Icc, _icc_of_sums, icc21, icc_of_mean
 
 # 1979, table 2
 SHROUT_AND_FLEISS = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]

@@ -9,16 +9,9 @@ import pytest
 from late import stats
 
 from excam.core.exceptions import InputInvalid
-from excam.stats import (
-    TieCalibration,
-    kendall,
-    paired_permutation,
-    sampled_tie_calibration,
-    scaled_accuracy,
-    summarise_accuracy,
-    tie_calibrated_accuracy,
-)
-from excam.stats.correlation import score_vectors
+from excam.stats import kendall, paired_permutation, scaled_accuracy, tie_calibrated_accuracy
+from excam.stats.accuracy import summarise_accuracy
+from excam.stats.correlation import TieCalibration, sampled_tie_calibration, score_vectors
 
 T, F = True, False
 

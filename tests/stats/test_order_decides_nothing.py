@@ -3,20 +3,13 @@
 import numpy as np
 import pytest
 
-from excam.stats import (
-    agreement,
-    bootstrap,
-    correlation_permutation,
-    icc21_bootstrap,
-    paired_permutation,
-    sampled_tie_calibration,
-    summarise_accuracy,
-    tie_calibrated_accuracy,
-    tie_calibration_by_item,
-)
+from excam.stats import agreement, bootstrap, paired_permutation, tie_calibrated_accuracy
+from excam.stats.accuracy import summarise_accuracy
 from excam.stats.binary_gold import association, auroc
+from excam.stats.correlation import sampled_tie_calibration, tie_calibration_by_item
 from excam.stats.grouped_pairs import GroupedPairs
-from excam.stats.icc import icc11
+from excam.stats.icc import icc11, icc21_bootstrap
+from excam.stats.permutation_correlation import correlation_permutation
 from excam.stats.sign_permutation import pairwise_sign_permutation, sign_permutation
 from excam.stats.system_level import system_level
 from excam.stats.words_regression import predictions_from_words

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from excam.core.exceptions import InputInvalid
-from excam.stats import correlation_permutation, kendall, swapped_pairs, tie_calibrated_accuracy
+from excam.stats import kendall, swapped_pairs, tie_calibrated_accuracy
 from excam.stats import permutation_correlation as tested
-from excam.stats.permutation_correlation import standardise
+from excam.stats.permutation_correlation import correlation_permutation, standardise
 from excam.stats.swapped_pairs import AgreementSearch, SwappedPairs
 
 MEASURES = ["kendall", "tie-calibrated"]

@@ -10,25 +10,16 @@ from late import stats
 from one_line_errors import line_of
 
 from excam.core.exceptions import InputInvalid
-from excam.stats import (
-    accuracy_interval,
-    bootstrap,
-    correlation,
-    correlation_permutation,
-    error_probabilities,
-    fit_calibration,
-    holm,
-    paired_permutation,
-    permutation,
-    sampled_tie_calibration,
-    summarise_accuracy,
-    tie_calibrated_accuracy,
-)
+from excam.stats import bootstrap, correlation, paired_permutation, permutation, tie_calibrated_accuracy
+from excam.stats.accuracy import accuracy_interval, summarise_accuracy
 from excam.stats.binary_gold import Estimate, auroc
+from excam.stats.calibration import error_probabilities, fit_calibration
 from excam.stats.clusters import cluster_numbers
-from excam.stats.correlation import _pairs_in_items, _random_pairs
+from excam.stats.correlation import _pairs_in_items, _random_pairs, sampled_tie_calibration
 from excam.stats.few_clusters import jackknife
 from excam.stats.pairs import Pairs, middle_difference
+from excam.stats.permutation import holm
+from excam.stats.permutation_correlation import correlation_permutation
 from excam.stats.sign_permutation import pairwise_sign_permutation, sign_permutation
 from excam.stats.swapped_pairs import AgreementSearch, SwappedPairs
 
