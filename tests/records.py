@@ -1,4 +1,4 @@
-"""Renew every record of the code in the repository: `python tests/records.py` (a minute).
+"""Renew every record of the code in the repository: `python tests/records.py` (three minutes).
 
 Hashes of modules (`excam/versions.lock`), the schema of `config.yaml`, generated pages of `docs/`, and the outputs of
 stages (`tests/golden/stages.json`), which refuse where an output changed and no version was raised. Each is a file of
