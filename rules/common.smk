@@ -57,7 +57,7 @@ if workflow.is_main_process and (files := edited(Path(workflow.basedir))):
     shown = ", ".join(files[:5]) + (f" and {len(files) - 5} more" if len(files) > 5 else "")
     logger.warning(
         f"edited: {shown}; expected the code that excam/versions.lock names; results are not made again for this: "
-        "raise the version of the step or module whose output changes, or run with -R RULE (docs/map.md names the rules)"
+        "raise the version of the step or module whose output changes, then `python -m excam lock`; or -R RULE (docs/map.md)"
     )
 
 DATASETS = list(EXPERIMENT.datasets)
