@@ -160,7 +160,7 @@ votes: read them beside Table 3.
 TABLES: Mapping[str, Table] = {
     "table-3": Table(
         human_votes.COLUMNS_3,
-        lambda given: human_votes.table_3(given.items, given.printed),
+        lambda inputs: human_votes.table_3(inputs.items, inputs.printed),
         "Table 3: votes of three annotators",
         NOTE_3,
         VOTE,
@@ -178,7 +178,7 @@ TABLES: Mapping[str, Table] = {
     ),
     "table-12": Table(
         human_votes.COLUMNS_12,
-        lambda given: human_votes.table_12(given.items, given.printed),
+        lambda inputs: human_votes.table_12(inputs.items, inputs.printed),
         "Table 12: languages with two annotators",
         NOTE_12,
         VOTE,
@@ -189,7 +189,7 @@ TABLES: Mapping[str, Table] = {
     ),
     "table-13": Table(
         human_votes.COLUMNS_13,
-        lambda given: human_votes.table_13(given.items, given.printed),
+        lambda inputs: human_votes.table_13(inputs.items, inputs.printed),
         "Table 13: severity, type, change of mind",
         NOTE_13,
         f"{MAJORITY}\n{VOTE}",
@@ -201,7 +201,7 @@ TABLES: Mapping[str, Table] = {
     ),
     "human-ratings": Table(
         human_ratings.COLUMNS,
-        lambda given: human_ratings.lines(given.campaign, given.items, given.claims, given.seed),
+        lambda inputs: human_ratings.lines(inputs.campaign, inputs.items, inputs.claims, inputs.seed),
         "Ratings of systems' explanations",
         NOTE_RATINGS,
         MAJORITY,
@@ -216,7 +216,7 @@ TABLES: Mapping[str, Table] = {
     ),
     "human-agreement": Table(
         human_agreement.COLUMNS,
-        lambda given: human_agreement.lines(given.campaign, given.items, given.seed),
+        lambda inputs: human_agreement.lines(inputs.campaign, inputs.items, inputs.seed),
         "How far annotators agree",
         NOTE_AGREEMENT,
         "Left out: ratings that are no point on the scale (“don't know”, “highlighted without changes”).\n",
