@@ -67,25 +67,20 @@ def load(
     Or the folder of any chat model, or `NAME@http://host/v1` for one behind a server; several models judge each row and
     are combined. `metric` is one of `excam list metrics`, or an object of your own (`excam.scoring.metric.Metric`); one
     that asks no model needs none. The arguments are the options of `excam score`; one that the metric cannot have is
-    refused.
-
-    `concurrency` is the number of requests that are open at a server at once, 64 by default; fewer while it is busy.
-    `rate` limits the requests of a minute, `timeout` the seconds for an answer; `omit` says what a
-    server does not take, which is otherwise found out with the first request.
-
-    Raise ModelInvalid, listing the available adapters, if there is no such model; InputInvalid for an option. See
-    `excam.scoring.scorer.Scorer`.
+    refused. `concurrency` is the number of requests that are open at a server at once, 64 by default; fewer while it is
+    busy. `rate` limits the requests of a minute, `timeout` the seconds for an answer; `omit` says what a server does
+    not take, which is otherwise found out with the first request. See `excam.scoring.scorer.Scorer`.
+    Raise ModelInvalid, listing the available adapters, if there is no such model; InputInvalid for an option.
     """
     from pathlib import Path
 
     from excam.scoring.opening import open_scorer
     from excam.scoring.options import Options
 
-    several = not (model is None or isinstance(model, str | Path))
-    models = tuple(model) if several else () if model is None else (model,)  # pyright: ignore[reportArgumentType]
+    models = () if model is None else (model,) if isinstance(model, str | Path) else tuple(model)
     options = Options(
         metric=metric,
-        models=models,  # pyright: ignore[reportArgumentType]
+        models=models,
         bases=() if base is None else (Path(base),),
         without=tuple(without),
         judge=judge,

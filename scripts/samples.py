@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -62,6 +63,7 @@ def build_samples(
         right = wrapping.right_samples(bases, benchmark.ERRORS, benchmark.SOURCE.licence, seed, where, local)
     record_files.write_bases(bases_path, bases)
     record_files.write_samples(samples_path, right)
+    frames = wrapping.frames(right)
     counts = {
         "rows": reading.rows,
         "dropped": dict(reading.dropped),
@@ -77,24 +79,24 @@ def build_samples(
         "lacks": list(reading.lacks),
         "examples": dict(reading.examples),
         "unknown": reading.unknown,
+        **({"frames": frames} if local else {}),  # English ones are around every row, and need no count
     }
-    frames = wrapping.frames(right)
-    if local:  # English ones are around every row, and need no count
-        counts["frames"] = frames
     provenance.write_json(counts_path, counts)
     for line in datasets.summary_lines(reading, len(bases)):
         provenance.say(line)
     provenance.say(f"{dataset}: cap {cap}, of {'base samples' if cap_stage == 'before' else 'final rows'}; seed {seed}")
-    without = {name: sum(codes.values()) for name, codes in frames.items() if code_of(name) is None}
-    if local and without:
-        listed = ", ".join(
-            f"{name} {pairs}"
-            for name, pairs in sorted(without.items(), key=lambda name_and_pairs: (-name_and_pairs[1], name_and_pairs))
-        )
-        provenance.say(f"{dataset}: pairs in a language without templates, in English ones: {listed}")
+    for line in _remarks(frames if local else {}, not_read):
+        provenance.say(f"{dataset}: {line}")
+
+
+def _remarks(frames: Mapping[str, Mapping[str, int]], not_read: Sequence[str]) -> Iterator[str]:
+    """Yield which languages have pairs in English templates, as they have none, and which files are not read."""
+    if without := Counter({name: sum(codes.values()) for name, codes in frames.items() if code_of(name) is None}):
+        listed = ", ".join(f"{name} {pairs}" for name, pairs in without.most_common())
+        yield f"pairs in a language without templates, in English ones: {listed}"
     if not_read:
         listed = ", ".join(not_read[:5]) + (f" and {len(not_read) - 5} more" if len(not_read) > 5 else "")
-        provenance.say(f"{dataset}: files that look like rows and are not read: {listed}; see SOURCE.files")
+        yield f"files that look like rows and are not read: {listed}; see SOURCE.files"
 
 
 @step(

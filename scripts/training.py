@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -80,8 +80,7 @@ def train_adapter(
 ) -> None:
     """Train one LoRA adapter (Appendix B) on the processes of its layout; resume from its last checkpoint.
 
-    The manifest is written last. Checkpoints stay: until Snakemake has seen this job end it may start it once more
-    (`verify_adapter` removes them).
+    The manifest is written last. Checkpoints stay until `verify_adapter`: Snakemake may start this job once more.
     """
     started = time.monotonic()
     chosen = load_layout(layout)
@@ -109,17 +108,8 @@ def train_adapter(
     facts |= {"rows_too_long": len(rows) - tokenised.height}
     base = provenance.read_json(weights_path, "settings", "licence")
     settings = {**recipe.model_dump(), "layout": {"name": layout, **chosen.model_dump(exclude_none=True)}}
-    trained = adapter_card.TrainedAdapter(
-        model=model,
-        source=base["settings"]["hub"],
-        licence=base["licence"],
-        trained_on=trained_on,
-        by_dataset=dict(sorted(Counter(row["dataset"] for row in rows).items())),
-        mixture=provenance.sha256(mixture_path),
-        recipe=settings,
-        measured=facts,
-    )
-    provenance.write_text(adapter_path / "README.md", adapter_card.text(trained))
+    measured = {"recipe": settings, "measured": facts, "mixture": provenance.sha256(mixture_path)}
+    provenance.write_text(adapter_path / "README.md", adapter_card.text(_card(model, trained_on, base, rows, measured)))
     provenance.write_manifest(
         adapter_path / "manifest.json",
         inputs=[mixture_path, *tokens_paths, weights_path],
@@ -136,11 +126,24 @@ def train_adapter(
     )
 
 
+def _card(
+    model: str, trained_on: str, base: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], facts: Mapping[str, Any]
+) -> adapter_card.TrainedAdapter:
+    """Return what the README of an adapter says; `base` is its model's manifest, `facts` has what is known of it."""
+    return adapter_card.TrainedAdapter(
+        model=model,
+        source=base["settings"]["hub"],
+        licence=base["licence"],
+        trained_on=trained_on,
+        by_dataset=dict(sorted(Counter(row["dataset"] for row in rows).items())),
+        **facts,
+    )
+
+
 def _mixture(mixture: Path, trained_on: str) -> list[dict[str, Any]]:
     """Return a mixture's rows. Raises InputInvalid when the dataset that was to be left out is among them."""
     rows = list(tables.read_jsonl(mixture))
-    left_out = [row["id"] for row in rows if trained_on == f"without-{row['dataset']}"]
-    if left_out:
+    if left_out := [row["id"] for row in rows if trained_on == f"without-{row['dataset']}"]:
         raise InputInvalid(
             f"{mixture}: {len(left_out)} rows of the left-out dataset, the first is {left_out[0]}; expected none; "
             "delete it and run again"

@@ -65,7 +65,7 @@ def read(
     labels: Path | None = None,
     judged: Sequence[Path] = (),
     metrics: Sequence[Path] = (),
-    scores: Mapping[str, Path] | None = None,
+    scores: Mapping[str, Path] = {},
 ) -> AcreStudy:
     """Return the study of files: tables of rows, of verdicts and of metrics, and files of `excam score` by name.
 
@@ -90,7 +90,7 @@ def read(
     for path in metrics:
         for name, by_row in sentence_metrics.read(path, translated).items():
             _put(measured.setdefault(TITLES[name], {}), by_row, f"{path}: {TITLES[name]}")
-    for name, path in (scores or {}).items():
+    for name, path in scores.items():
         if name in {*measured, *TITLES.values(), *(title(judge) for judge, _ in verdicts)}:
             raise InputInvalid(f"{path}: {name} is the name of another metric; expected another name")
         measured[name] = sentence_metrics.read_scored(path, translated)

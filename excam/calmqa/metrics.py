@@ -141,14 +141,7 @@ class _CalmqaMetric(Metric):
             ClaimWithPassages(f"{row.id}#{at}", text, [hit.passage for hit in self._index.search(text, PASSAGES)])
             for at, text in enumerate(stated, 1)
         ]
-        if self._cosines is None:
-            rater = asks.relevance(Item(row.id, {"question": texts["question"], "answer": texts["answer"]}))
-            *verdicts, rated = yield from together([*map(asks.verify, items), rater])
-            rating = asks.expected_rating(rated)
-            relevance = None if rating is None else (rating - 1) / 4
-        else:
-            verdicts, rated = [Picked(claims.overlap(item)[0]) for item in items], Picked("5")
-            relevance = max(0.0, self._cosines[row.id]) if texts["answer"].strip() else 0.0
+        verdicts, rated, relevance = yield from self._judged(row, items)
         failures = [f"verdicts: {verdict.failure}" for verdict in verdicts if verdict.failure]
         failures += [f"relevance: {rated.failure}"] if rated.failure else []
         judged = numbers.AnswerFindings(
@@ -174,6 +167,17 @@ class _CalmqaMetric(Metric):
         if scored["s"] is None:
             return Outcome(None, judged.failure or UNDECIDABLE, parts)
         return Outcome(scored["s"], None, parts, _explained(looks, verdicts, relevance or 0.0))
+
+    def _judged(self, row: Row, items: Sequence[ClaimWithPassages]) -> Flow[tuple[list[Picked], Picked, float | None]]:
+        """Return the verdicts on claims, the rating of an answer, and its relevance; an encoder is not asked."""
+        texts = row.texts
+        if self._cosines is not None:
+            relevance = max(0.0, self._cosines[row.id]) if texts["answer"].strip() else 0.0
+            return [Picked(claims.overlap(item)[0]) for item in items], Picked("5"), relevance
+        rater = asks.relevance(Item(row.id, {"question": texts["question"], "answer": texts["answer"]}))
+        *verdicts, rated = yield from together([*map(asks.verify, items), rater])
+        rating = asks.expected_rating(rated)
+        return verdicts, rated, None if rating is None else (rating - 1) / 4
 
 
 def _problem(row: Row) -> str:

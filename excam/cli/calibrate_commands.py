@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from excam.core.exceptions import InputInvalid
 from excam.core.terminal import ID, exit_on_error, print_json
 from excam.scoring.target import OVERWRITE
+
+if TYPE_CHECKING:
+    from excam.scoring.results import Result
 
 
 def calibrate(
@@ -46,9 +50,7 @@ def calibrate(
     from excam.core.command_input import spooled
     from excam.core.provenance import sha256, write_json
     from excam.scoring import calibration, meta_rows
-    from excam.scoring import metric as metrics
-    from excam.scoring.compare import results_by_id, shared_signature
-    from excam.scoring.joining import join
+    from excam.scoring.compare import shared_signature
     from excam.scoring.result_files import read
 
     gold = gold or scored
@@ -65,26 +67,38 @@ def calibrate(
         judged = calibration.judge_of(shared_signature({str(scored): rows}))
         labels = meta_rows.read_gold(gold_file, meta_rows.GoldColumns(label=label, id=id_))
         truth = meta_rows.errors(labels, gold, label)
-        joined = join(results_by_id(rows, str(scored)), truth)
-        by_id = {name: truth[other] for name, other in joined.theirs.items()}
-        labelled = [result for result in rows if result.id in by_id]
-        if not labelled:
-            raise InputInvalid(
-                f"{gold}: 0 of {len(truth)} ids are in {scored}, which has {rows[0].id}; expected the same"
-            )
-        name = judged.partition("|")[0]
-        if not metric and name not in metrics.available():
-            raise InputInvalid(f"{scored}: scored by {name}, a metric of your own; expected its file; give --metric")
-        wanted = metrics.load(metric or name)
-        made = calibration.fitted(labelled, by_id, wanted)
-        without = {"without_truth": len(rows) - len(labelled), "without_row": len(truth) - len(labelled)}
+        made, both, note = _fitted(rows, truth, judged.partition("|")[0], metric, scored, gold)
+        without = {"without_truth": len(rows) - both, "without_row": len(truth) - both}
         made |= {"rows": sha256(results), "gold": sha256(gold_file), **without, "without_label": labels.without_label}
         write_json(to, made)
         with_truth = f"{len(truth)} with a truth, {made['without_row']} of them without a scored row"
         of_gold = [f"{gold}: {len(truth) + labels.without_label} rows: {with_truth}"]
         of_gold += [f"{gold}: {meta_rows.convention(labels, label)}: {sum(truth.values())} with an error"]
-        _report(made, scored, len(rows), of_gold, joined.note)
+        _report(made, scored, len(rows), of_gold, note)
         print_json(made, indent=2)
+
+
+def _fitted(
+    rows: Sequence[Result], truth: Mapping[str, bool], name: str, own: str, scored: Path, gold: Path
+) -> tuple[dict[str, Any], int, str]:
+    """Return the fit of scored rows on the truth by id, the number of rows with a truth, and how ids were joined.
+
+    `own` names the metric that scored where `name`, that of the signature, is none of ours. Raise InputInvalid without
+    it, and for two files without an id in common.
+    """
+    from excam.scoring import calibration, metric
+    from excam.scoring.compare import results_by_id
+    from excam.scoring.joining import join
+
+    joined = join(results_by_id(rows, str(scored)), truth)
+    by_id = {ours: truth[theirs] for ours, theirs in joined.theirs.items()}
+    if not by_id:
+        expected = f"{scored}, which has {rows[0].id}; expected the same"
+        raise InputInvalid(f"{gold}: 0 of {len(truth)} ids are in {expected}")
+    if not own and name not in metric.available():
+        raise InputInvalid(f"{scored}: scored by {name}, a metric of your own; expected its file; give --metric")
+    labelled = [result for result in rows if result.id in by_id]
+    return calibration.fitted(labelled, by_id, metric.load(own or name)), len(by_id), joined.note
 
 
 def _report(made: dict[str, Any], scored: Path, rows: int, of_gold: list[str], note: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -61,28 +60,18 @@ def meta(
     Example: excam meta scored.csv --label rating; excam meta ratings.csv excam.jsonl rubric.jsonl --item question
     """
     from excam.scoring import meta as evaluating
-    from excam.scoring import meta_baselines, meta_display, meta_rows, result_files
+    from excam.scoring import meta_baselines, meta_display, meta_rows
+    from excam.scoring.meta_rows import GoldColumns
 
     with exit_on_error():
         files, facets = scored or [], within or []
         if twice := meta_rows.given_twice(files):
             raise InputInvalid(f"{twice}: given twice; expected each metric once")
         named = {name: name for name in facets if name not in meta_rows.FACETS} | ({"system": system} if system else {})
-        labels = meta_rows.read_gold(
-            gold,
-            meta_rows.GoldColumns(
-                id=id_, label=label, cluster=cluster, group=group, text=output, item=item, facets=named
-            ),
-        )
-        results = {gold: labels.scored} if labels.scored else {}
-        columns = meta_rows.read_metrics(results | {file: list(result_files.read(file)) for file in files}, part or ())
-        aligned = [meta_rows.aligned(column, labels.rows) for column in columns]
-        rows = meta_rows.completed(labels.rows, aligned, is_clustered=bool(cluster or item))
-        meta_rows.require_facets(rows, [*facets, *named])
-        labels, columns = meta_rows.without_repeated(replace(labels, rows=rows), aligned)
+        of_gold = GoldColumns(id=id_, label=label, cluster=cluster, group=group, text=output, item=item, facets=named)
+        labels, columns = meta_rows.read_joined(gold, files, of_gold, part or (), facets)
         shared = [row for row in labels.rows if all(each.scores.get(row.id) is not None for each in columns)]
-        further = surface_baselines()
-        columns += meta_baselines.baselines(shared, further, seed)
+        columns += meta_baselines.baselines(shared, further := surface_baselines(), seed)
         result = evaluating.evaluate(labels, columns, seed, facets)
         say(f"{gold}: {meta_rows.convention(labels, label)}")
         if as_json:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -34,9 +36,6 @@ def qualify(
 
     Example: excam qualify --model qwen3:14b@http://localhost:11434/v1 --to qwen3.qualified.json
     """
-    from dataclasses import asdict
-    from functools import partial
-
     from excam.core.exceptions import InputInvalid
     from excam.core.language_identity import code_name
     from excam.core.provenance import Progress, quiet_libraries, write_json
@@ -54,32 +53,22 @@ def qualify(
         to = target(to)
         if to.exists() and not overwrite:
             raise InputInvalid(f"--to: {to} is there; expected a new file; give another name or --overwrite")
-        sampling = Sampling(max_tokens=ErrorReports.max_tokens, logprobs=False)
         opened = open_model(model, base, serving)
         rows, journal = question_set.questions(), journal_of(to)  # answers, if the command is killed
         progress = Progress("qualifying, rows", len(rows))
+        sampling = Sampling(ErrorReports.max_tokens, logprobs=False)
         answering = partial(ask, opened.backend, sampling, Journal(journal))
         reader = readers.of(readers.facts_of(opened), is_qualified=True)
         examined, seconds = asking.examine(rows, answering, reader, minutes, progress.advance)
         of_model, *floors = numbers.numbers(reader.signature.partition(".")[0], examined, seconds)
         way, lines = (of_model.way if of_model.is_worth_something else None), list(numbers.lines([of_model, *floors]))
-        write_json(
-            to,
-            {
-                "version": qualification.REVISION,
-                "model": opened.described,
-                "reader": reader.signature,
-                "set": question_set.identity(),
-                "rows": len(examined),
-                "way": asdict(way) if way else None,
-                "table": lines,
-            },
-        )
+        facts = {"version": qualification.REVISION, "model": opened.described, "reader": reader.signature}
+        facts |= {"set": question_set.identity(), "rows": len(examined)}
+        write_json(to, {**facts, "way": asdict(way) if way else None, "table": lines})
         journal.unlink(missing_ok=True)
         table(console(), lines)
         if way:
-            languages = ", ".join(code_name(code) for code in way.slopes)
-            say(f"measured in {languages}; a text of another language is not known")
+            say(f"measured in {', '.join(map(code_name, way.slopes))}; a text of another language is not known")
             say(f"`excam score FILE --model {parse(model).shown} --evidence PACK --qualified {to}`")
         elif not of_model.way:
             say(f"{len(examined)} rows are too few to fit anything; give more --minutes")

@@ -6,7 +6,7 @@ the severity of --fail-on were found; 130 interrupted, and with --to the same co
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path
@@ -22,7 +22,11 @@ from excam.scoring.spans import SEVERITIES
 from excam.scoring.target import OVERWRITE, target
 
 if TYPE_CHECKING:
+    from excam.scoring.metric import Metric
     from excam.scoring.rows import RowFile
+    from excam.scoring.summary import Summary
+
+    _Job = tuple[Path, RowFile, int, Path | None]  # the file as it was named, its rows, their number, the target
 
 FILE_FORMATS = (
     "JSON Lines, JSON, CSV, TSV, Parquet, Arrow, also packed; Excel; a folder saved by `datasets`; samples of "
@@ -78,11 +82,8 @@ def score(
     """
     from excam.core.command_input import spooled
     from excam.core.provenance import quiet_libraries
-    from excam.scoring import files as scored_files
-    from excam.scoring.opening import checked, open_scorer
     from excam.scoring.rows import RowFile
     from excam.scoring.summary import Summary
-    from excam.scoring.warnings import unchecked_line
 
     quiet_libraries()
     if offline:
@@ -90,35 +91,45 @@ def score(
     summary = Summary()
     with exit_on_error(), _explain_interruption(to), ExitStack() as opened:
         targets = _targets(files, to)
-        _refuse_combinations(fail_on, to, overwrite=overwrite)
-        wanted = checked(scoring)
-        if fail_on and not wanted.description.lists_errors:
-            stop(f"--fail-on: metric {wanted.name} lists no errors; expected one that does; leave it out")
+        wanted = _checked(scoring, fail_on, to, overwrite=overwrite)
         named = _named(column, instruction, output, id_, language, system, culture)
-        sources = [opened.enter_context(spooled(file)) for file in files]
-        inputs = [RowFile(source, wanted, named, encoding, limit) for source in sources]
+        inputs = [RowFile(opened.enter_context(spooled(file)), wanted, named, encoding, limit) for file in files]
         totals = [_surveyed(rows, file, strict=strict) for rows, file in zip(inputs, files, strict=True)]
-        if line := unchecked_line():
-            say(line)
-        scorer = open_scorer(scoring)
-        for file, rows, total, target_ in zip(files, inputs, totals, targets, strict=True):
-            results = scored_files.results(scorer, rows, total, target_, overwrite=overwrite)
-            for result in summary.counting(results):
-                if not target_:
-                    print_json(result.to_dict())
-            if target_ and to and target_.name != to.name:
-                say(f"{file}: results in {target_}")
+        _score(scoring, zip(files, inputs, totals, targets, strict=True), to, summary, overwrite=overwrite)
     for line in summary.lines:
         say(line)
     raise typer.Exit(summary.exit_code(fail_on))
 
 
-def _refuse_combinations(fail_on: str | None, to: Path | None, *, overwrite: bool) -> None:
-    """Stop the command for options that have no effect, or no sense, beside each other."""
+def _checked(scoring: Options, fail_on: str | None, to: Path | None, *, overwrite: bool) -> Metric:
+    """Return the metric. Stop the command for options that have no effect, or no sense, beside each other."""
+    from excam.scoring.opening import checked
+
     if fail_on and fail_on not in SEVERITIES:
         stop(f"--fail-on: found {fail_on}; expected {' or '.join(SEVERITIES)}")
     if overwrite and not to:
         stop("--overwrite: found without --to; expected a file to write; leave it out")
+    wanted = checked(scoring)
+    if fail_on and not wanted.description.lists_errors:
+        stop(f"--fail-on: metric {wanted.name} lists no errors; expected one that does; leave it out")
+    return wanted
+
+
+def _score(scoring: Options, jobs: Iterable[_Job], to: Path | None, summary: Summary, *, overwrite: bool) -> None:
+    """Score the rows of each file into its target, or print the results, and count them."""
+    from excam.scoring import files as scored_files
+    from excam.scoring.opening import open_scorer
+    from excam.scoring.warnings import unchecked_line
+
+    if line := unchecked_line():
+        say(line)
+    scorer = open_scorer(scoring)
+    for file, rows, total, target_ in jobs:
+        for result in summary.counting(scored_files.results(scorer, rows, total, target_, overwrite=overwrite)):
+            if not target_:
+                print_json(result.to_dict())
+        if target_ and to and target_.name != to.name:
+            say(f"{file}: results in {target_}")
 
 
 def _targets(files: list[Path], to: Path | None) -> list[Path | None]:

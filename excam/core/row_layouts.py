@@ -111,8 +111,7 @@ def layout_of(path: Path, encoding: str | None = None) -> FileLayout:
         from excam.core.tables import sheet_names
 
         return FileLayout(path, (path,), kind, sheets=sheet_names(path))
-    mistake = mistaken_for(start) or ("no workbook, as its name says; expected one" if kind == "workbook" else "")
-    if mistake:
+    if mistake := mistaken_for(start) or ("no workbook, as its name says; expected one" if kind == "workbook" else ""):
         raise InputInvalid(f"{path}: {mistake}")
     if not is_packed and start and path.suffix.lower() in PACKED:
         raise InputInvalid(f"{path}: is not packed, as its name says; expected {PACKED[path.suffix.lower()]}")
@@ -226,16 +225,9 @@ def _folder(path: Path) -> FileLayout:
             options = " or ".join(str(path / str(name)) for name in names) or "one split"
             raise InputInvalid(f"{path}: {len(names)} splits: {', '.join(map(str, names))}; expected one: {options}")
         return _folder(path / str(names[0]))
-    if (path / "state.json").is_file():
-        names = [row["filename"] for row in _json_of(path / "state.json", "_data_files")]
-        files = tuple(path / name for name in names if Path(name).name == name)
-        if absent := [file for file in files if not file.is_file()] or (not files and [path]):
-            raise InputInvalid(f"{absent[0]}: missing; expected the files that {path / 'state.json'} names")
-        from excam.core.tables import class_labels_of
-
-        info = path / "dataset_info.json"
-        features = _json_of(info, "features") if info.is_file() else {}
-        return FileLayout(path, files, "arrow", labels=class_labels_of(features))
+    state = path / "state.json"
+    if state.is_file():
+        return _saved_split(path, state)
     files = [file for file in files_below(path) if not is_hidden(file.relative_to(path))]
     table_files = [file for file in files if SUFFIXES.get(file.suffix.lower()) in ("parquet", "arrow")]
     table_files = [file for file in table_files if not file.name.startswith("cache-")]
@@ -249,6 +241,19 @@ def _folder(path: Path) -> FileLayout:
         several = ", ".join(sorted(names))
         raise InputInvalid(f"{path}: splits {several}; expected one of them; give its file or folder")
     return FileLayout(path, tuple(table_files), kinds.pop())
+
+
+def _saved_split(path: Path, state: Path) -> FileLayout:
+    """Return the layout of one split that `datasets` saved, with the files that its state names."""
+    from excam.core.tables import class_labels_of
+
+    names = [row["filename"] for row in _json_of(state, "_data_files")]
+    files = tuple(path / name for name in names if Path(name).name == name)
+    if absent := [file for file in files if not file.is_file()] or (not files and [path]):
+        raise InputInvalid(f"{absent[0]}: missing; expected the files that {state} names")
+    info = path / "dataset_info.json"
+    features = _json_of(info, "features") if info.is_file() else {}
+    return FileLayout(path, files, "arrow", labels=class_labels_of(features))
 
 
 def _split_of(file: Path, folder: Path) -> str | None:

@@ -42,7 +42,6 @@ def _of_metric(
     name: str, scored: Sequence[Result], parts: Iterable[str], row_of: Mapping[str, Row]
 ) -> dict[str, Column]:
     scores: dict[str, float | None] = {}
-    of_parts: dict[str, dict[str, float | None]] = {part: {} for part in parts}
     for result in scored:
         row = row_of.get(result.id)
         texts = {column: text for column, text in result.texts.items() if row and column in row.columns}
@@ -50,12 +49,16 @@ def _of_metric(
             problem = "has other texts or is there twice" if row else f"is not among the {len(row_of)} rows"
             raise InputInvalid(f"scores of {name}: row {result.id} {problem}; score them again")
         scores[result.id] = result.preference
-        for part, column in of_parts.items():
-            column[result.id] = result.part(part)
     wanted = set[str].intersection(*(set(result.texts) for result in scored)) if scored else set[str]()
     if absent := [row.id for row in row_of.values() if wanted and row.has(wanted) and row.id not in scores]:
         raise InputInvalid(f"scores of {name}: none of row {absent[0]} ({len(absent)} rows); score them again")
-    for part, column in of_parts.items():
-        if all(value is None for value in column.values()) and any(value is not None for value in scores.values()):
+    return {name: scores, **_of_parts(name, scored, parts)}
+
+
+def _of_parts(name: str, scored: Sequence[Result], parts: Iterable[str]) -> dict[str, Column]:
+    columns: dict[str, Column] = {}
+    for part in parts:
+        columns[f"{name}: {part}"] = column = {result.id: result.part(part) for result in scored}
+        if set(column.values()) == {None} and any(result.preference is not None for result in scored):
             raise InputInvalid(f"crossing.metrics.{name}.parts: {part}: a number in no scored row")
-    return {name: scores, **{f"{name}: {part}": column for part, column in of_parts.items()}}
+    return columns

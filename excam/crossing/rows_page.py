@@ -9,6 +9,7 @@ from excam.crossing.columns import length_of, spoken
 from excam.crossing.kinds import KINDS
 from excam.crossing.rows import Row
 from excam.pages import row_browser
+from excam.pages.markdown import rounded
 from excam.pages.row_browser import Browser, BrowserRow, Filter, MarkedError, ReportCell
 from excam.scoring.results import Result
 
@@ -73,7 +74,7 @@ def _cell(row: str, scored: Mapping[str, Mapping[str, Result]], parts: Mapping[s
             continue
         errors += _errors(name, result)
         values = {"score": result.score, **{part: result.part(part) for part in parts.get(name, ())}}
-        notes.append(f"{name}: " + ", ".join(f"{spoken(part)} {_rounded(value)}" for part, value in values.items()))
+        notes.append(f"{name}: " + ", ".join(f"{spoken(part)} {rounded(value)}" for part, value in values.items()))
         if result.report and result.report.explanation:
             notes.append(f"{name} explains: {result.report.explanation}")
     return ReportCell(errors or None, notes=notes)
@@ -84,7 +85,3 @@ def _errors(name: str, result: Result) -> Iterator[MarkedError]:
         if (where := SAME.get(error.where, error.where)) in ("instruction", "output"):
             tag = f"{name} {at}"
             yield MarkedError("found", tag, where, error.span, error.severity, error.type, error.start, error.end)
-
-
-def _rounded(value: float | None) -> str:
-    return "n/a" if value is None else f"{value:z.2f}".replace("-", "−")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Literal
@@ -210,6 +210,25 @@ def value_of(side: Side, question: Sequence[str], options: dict[str, str], code:
     return _date(side, question, code) or _number(side, question, code)
 
 
+def _numbers(keys: Sequence[str], code: str) -> list[tuple[int, int, float]]:
+    """Return the numbers among words, each with the half-open range of its words; none if one cannot be read."""
+    spelled = content_words.spelled_numbers(code)
+    numbers = list[tuple[int, int, float]]()
+    at = 0
+    while at < len(keys):
+        lengths = range(min(LONGEST_NUMBER, len(keys) - at), 0, -1)
+        length = next((n for n in lengths if " ".join(keys[at : at + n]) in spelled), 0)
+        if keys[at][0].isdecimal():
+            if not _NUMBER.fullmatch(keys[at]):
+                return []
+            groups = regex.split("[,.']", keys[at])  # two of them: a decimal
+            numbers.append((at, at + 1, float(("." if len(groups) == 2 else "").join(groups))))
+        elif length:
+            numbers.append((at, at + length, spelled[" ".join(keys[at : at + length])]))
+        at += length or 1
+    return numbers
+
+
 def _option(side: Side, options: dict[str, str]) -> Value | None:
     """Return the option that a side names by its letter, its text or both."""
     keys_by_letter = {letter: _keys(text) for letter, text in options.items()}
@@ -239,26 +258,12 @@ def _date(side: Side, question: Sequence[str], code: str) -> Value | None:
         return None
     if rest and not _repeats(rest, [key for key in question[2:] if key not in _IN], question[:2], code):
         return None
-    return Value("date", ((years or [0])[0], names[keys[months[0]]], (days or [0])[0]))
+    return Value("date", (max(years, default=0), names[keys[months[0]]], max(days, default=0)))
 
 
 def _number(side: Side, question: Sequence[str], code: str) -> Value | None:
     """Return the one number of a side with its unit, beside no other word than those of the question."""
-    keys = side.keys
-    spelled = content_words.spelled_numbers(code)
-    numbers = list[tuple[int, int, float]]()
-    at = 0
-    while at < len(keys):
-        lengths = range(min(LONGEST_NUMBER, len(keys) - at), 0, -1)
-        length = next((n for n in lengths if " ".join(keys[at : at + n]) in spelled), 0)
-        if keys[at][0].isdecimal() and not _NUMBER.fullmatch(keys[at]):
-            return None
-        if keys[at][0].isdecimal():
-            groups = regex.split("[,.']", keys[at])  # two of them: a decimal
-            numbers.append((at, at + 1, float(("." if len(groups) == 2 else "").join(groups))))
-        elif length:
-            numbers.append((at, at + length, spelled[" ".join(keys[at : at + length])]))
-        at += length or 1
+    keys, numbers = side.keys, _numbers(side.keys, code)
     if len(numbers) != 1 or not set(keys[numbers[0][0] : numbers[0][1]]).isdisjoint(question):
         return None
     ((start, end, number),) = numbers
@@ -319,9 +324,12 @@ def _of_values(wanted: Value, stated: Value, question: Sequence[str]) -> Verdict
         units = {wanted.unit, stated.unit} - {""}
         if len(units) > 1 or (wanted.unit != stated.unit and units.isdisjoint(question[1:3])):
             return None
-        small, large = sorted((first, second))
-        if small != large and (units or large != int(large) or large > LARGE) and large <= ROUNDED * small:
-            return None  # one may be the other one rounded
-        if small != large and (wanted.unit != stated.unit or small < 1) and not (small and large % small):
-            return None  # or in another unit: 24 are two dozen
+        if first != second and _may_be_one(min(first, second), max(first, second), units, wanted.unit == stated.unit):
+            return None
     return None if wanted.kind != stated.kind else "agrees" if first == second else "differs"
+
+
+def _may_be_one(small: float, large: float, units: Collection[str], is_one_unit: bool) -> bool:
+    """Return whether of two numbers one may be the other one rounded, or in another unit: 24 are two dozen."""
+    may_be_rounded = (units or large != int(large) or large > LARGE) and large <= ROUNDED * small
+    return bool(may_be_rounded) or ((not is_one_unit or small < 1) and not (small and large % small))

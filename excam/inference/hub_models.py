@@ -32,8 +32,7 @@ def of_hub(name: str, chat_template: str | None = None) -> Path:
     not the one that the hub lists.
     """
     extras.require_extra("inference", "huggingface_hub")
-    from huggingface_hub import constants, try_to_load_from_cache
-    from huggingface_hub.errors import OfflineModeIsEnabled
+    from huggingface_hub import constants
 
     parts = HUB_NAME.fullmatch(name)
     assert parts, "callers match HUB_NAME"
@@ -43,11 +42,7 @@ def of_hub(name: str, chat_template: str | None = None) -> Path:
     facts: dict[str, Any] = {"licence": "the model's"}
     with hub_errors(f"{hub}@{revision}"):
         if refused:
-            configs = [try_to_load_from_cache(hub, file, revision=revision) for file in CONFIGS]
-            cached = [Path(file) for file in configs if isinstance(file, str)]
-            if not cached:
-                raise OfflineModeIsEnabled(hub)
-            snapshot = cached[0].parent
+            snapshot = _cached(hub, revision)
             files = _used(name, [path.relative_to(snapshot).as_posix() for path in files_below(snapshot)])
         else:
             snapshot, files, digests, facts["licence"] = _from_hub_cache(hub, revision)
@@ -93,6 +88,17 @@ def of_hub(name: str, chat_template: str | None = None) -> Path:
 def commit_of(folder: Path) -> str:
     """Return the commit in the place of a model that `of_hub` returned."""
     return folder.parents[1].name.partition("-")[0]
+
+
+def _cached(hub: str, revision: str) -> Path:
+    """Return the folder of a repository in the hub's cache. Raise OfflineModeIsEnabled if it is not there."""
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import OfflineModeIsEnabled
+
+    for config in CONFIGS:
+        if isinstance(file := try_to_load_from_cache(hub, config, revision=revision), str):
+            return Path(file).parent
+    raise OfflineModeIsEnabled(hub)
 
 
 def _from_hub_cache(hub: str, revision: str) -> tuple[Path, list[str], dict[str, str], str]:

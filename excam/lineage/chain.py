@@ -60,8 +60,7 @@ class Link:
             "; ".join(f"{digest} ({by})" for digest, by in _distinct_hashes(against)) or "a file (an input of a job)"
         )
         there = f"found {self.sha256 or 'nothing'}"
-        agree = sum(claim.sha256 == self.sha256 for claim in self.claims)
-        if agree:
+        if agree := sum(claim.sha256 == self.sha256 for claim in self.claims):
             there += f"; {agree} other records agree with what is there: made again since, or that record changed"
         return f"{self.file}: {self.status}: expected sha256 {wanted}, {there}"
 

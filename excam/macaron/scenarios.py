@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -309,31 +309,32 @@ def text_problem(scenario: Scenario) -> tuple[str, str] | None:
 
 def _reviewed(scenarios: Mapping[str, Scenario], review: Mapping[str, Any]) -> Scenario | DroppedScenario:
     """Return a scenario as a review leaves it. Raise InputInvalid for a review of no scenario, or of another form."""
-    name, decision = str(review.get("scenario")), review.get("decision")
-    if name not in scenarios:
-        raise InputInvalid(
-            f"review of {name}: no such scenario; expected one of {len(scenarios)}, such as "
-            f"{next(iter(scenarios), 'none')}"
-        )
+    name, decision, changes = str(review.get("scenario")), review.get("decision"), review.get("changes") or {}
+    for problem in _review_problems(scenarios, name, decision, changes):
+        raise InputInvalid(f"review of {name}: {problem}")
     if decision == "remove":
         return DroppedScenario(name, "removed-in-review", str(review.get("reason") or ""))
-    changes = review.get("changes") or {}
-    if decision not in ("approve", "revise") or (decision == "approve" and changes) or not isinstance(changes, dict):
-        raise InputInvalid(f"review of {name}: found {decision}; expected approve, revise with `changes`, or remove")
-    if unknown := sorted(changes.keys() - set(REVIEWED)):
-        raise InputInvalid(f"review of {name}: changes {', '.join(unknown)}; expected some of {', '.join(REVIEWED)}")
-    if decision == "revise" and not changes:
-        raise InputInvalid(f"review of {name}: revise without changes; expected some of {', '.join(REVIEWED)}")
-    for key, value in changes.items():
-        has_list = isinstance(value, list) and _are_texts(value)
-        if not (has_list if key.startswith("options") else isinstance(value, str)):
-            raise InputInvalid(
-                f"review of {name}: {key}: found {value!r:.60}; expected text, for options a list of texts"
-            )
     changes = {key: tuple(value) if isinstance(value, list) else value for key, value in changes.items()}
     revised = replace(scenarios[name], **changes, status="approved" if decision == "approve" else "revised")
     problem = text_problem(revised)
     return DroppedScenario(name, *problem) if problem else revised
+
+
+def _review_problems(scenarios: Mapping[str, Scenario], name: str, decision: Any, changes: Any) -> Iterator[str]:
+    if name not in scenarios:
+        yield f"no such scenario; expected one of {len(scenarios)}, such as {next(iter(scenarios), 'none')}"
+    if decision == "remove":
+        return
+    if decision not in ("approve", "revise") or (decision == "approve" and changes) or not isinstance(changes, dict):
+        yield f"found {decision}; expected approve, revise with `changes`, or remove"
+    if unknown := sorted(changes.keys() - set(REVIEWED)):
+        yield f"changes {', '.join(unknown)}; expected some of {', '.join(REVIEWED)}"
+    if decision == "revise" and not changes:
+        yield f"revise without changes; expected some of {', '.join(REVIEWED)}"
+    for key, value in changes.items():
+        has_list = isinstance(value, list) and _are_texts(value)
+        if not (has_list if key.startswith("options") else isinstance(value, str)):
+            yield f"{key}: found {value!r:.60}; expected text, for options a list of texts"
 
 
 def to_frame(scenarios: Iterable[Scenario]) -> pl.DataFrame:

@@ -34,20 +34,18 @@ class PairAgreement:
         return self.found / self.judgements if self.judgements else None
 
 
-def agreement(
-    reports: Sequence[Report | None], scores: Sequence[float | None], failures: Sequence[str | None]
-) -> PairAgreement:
-    """Return the agreement of judgements, given in one order; report and score are None for a failure."""
-    read = [report for report in reports if report is not None]
+def agreement(judgements: Sequence[tuple[Report | None, float | None, str | None]]) -> PairAgreement:
+    """Return the agreement of judgements: report, score and failure of each; the first two are None for a failure."""
+    read = [report for report, _, _ in judgements if report is not None]
     with_errors = sum(bool(report.errors) for report in read)
-    numbers = [score for score in scores if score is not None]
+    numbers = [score for _, score, _ in judgements if score is not None]
     return PairAgreement(
         judgements=len(read),
         found=with_errors,
         against=min(with_errors, len(read) - with_errors),
         spread=statistics.stdev(numbers) if len(numbers) > 1 else None,
-        scores=tuple(scores),
-        failures=tuple(failure for failure in failures if failure),
+        scores=tuple(score for _, score, _ in judgements),
+        failures=tuple(failure for _, _, failure in judgements if failure),
     )
 
 

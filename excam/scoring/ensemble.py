@@ -133,11 +133,7 @@ class Ensemble:
 
         So a score below 0 can come with a report without errors: if one of three found some, the mean is below 0.
         """
-        agreed = agreement(
-            [result.report for result in judged],
-            [result.score for result in judged],
-            [result.failure for result in judged],
-        )
+        agreed = agreement([(result.report, result.score, result.failure) for result in judged])
         warnings = {code for result in judged for code in result.warnings}
         unmeasured = replace(judged[0].metric, measured="")
         common: dict[str, Any] = {"signature": self.signature, "agreement": agreed, "metric": unmeasured}
@@ -148,14 +144,13 @@ class Ensemble:
         if not scores:
             return replace(judged[0], **common)
         score = combined(scores, self._how.combine)
-        chances = [result.probability for result in judged if result.report is not None]
-        numbers = [chance for chance in chances if chance is not None]
-        chance = sum(numbers) / len(numbers) if numbers and len(numbers) == len(chances) else None
-        majority = _majority(judged, agreed.found, agreed.judgements)
+        is_wrong = agreed.found * 2 >= agreed.judgements  # on a tie, too
+        majority = [result for result in judged if result.report and bool(result.errors) == is_wrong]
         middle = combined([value for each in judged if (value := each.preference) is not None], self._how.combine)
         chosen = min(majority, key=lambda each: abs((each.preference or 0.0) - middle))
         if NOT_FOUND not in chosen.warnings:  # nor is another judgement's report shown
             common["warnings"] = tuple(code for code in common["warnings"] if code != NOT_FOUND)
+        chance = _mean_probability(judged)
         has_errors = bool(chosen.errors) if self.metric.lists_errors else None
         decided = verdict(has_errors, chance, self._how.band)
         if has_errors is not None and chance is None and agreed.against * 2 == agreed.judgements:
@@ -163,6 +158,8 @@ class Ensemble:
         return replace(chosen, score=score, probability=chance, verdict=decided, **common)
 
 
-def _majority(judged: Sequence[Result], with_errors: int, judgements: int) -> list[Result]:
-    """Return the readable judgements with the majority verdict; on a tie those that found errors."""
-    return [result for result in judged if result.report and bool(result.errors) == (with_errors * 2 >= judgements)]
+def _mean_probability(judged: Sequence[Result]) -> float | None:
+    """Return the mean of the probabilities of readable judgements; None if one of them, or all, have none."""
+    chances = [result.probability for result in judged if result.report is not None]
+    numbers = [chance for chance in chances if chance is not None]
+    return sum(numbers) / len(numbers) if numbers and len(numbers) == len(chances) else None

@@ -385,6 +385,23 @@ def _column(path: Path, name: str, results: Sequence[Result]) -> Column:
     return Column(name, scores, signature, results[0].metric.direction, facets=facets)
 
 
+def read_joined(
+    gold: Path, files: Sequence[Path], columns: GoldColumns, parts: Iterable[str], facets: Iterable[str]
+) -> tuple[LabelledRows, list[Column]]:
+    """Return labels and scores under the same ids, with what only scored rows say, without repeated rows.
+
+    Labels that are in a scored file have its scores first. Raises InputInvalid as `read_gold`, `read_metrics` and
+    `aligned`, and for a labelled row without one of the `facets`.
+    """
+    labels = read_gold(gold, columns)
+    results = {gold: labels.scored} if labels.scored else {}
+    metrics = read_metrics(results | {file: list(result_files.read(file)) for file in files}, parts)
+    metrics = [aligned(column, labels.rows) for column in metrics]
+    rows = completed(labels.rows, metrics, is_clustered=bool(columns.cluster or columns.item))
+    require_facets(rows, [*facets, *columns.facets])
+    return without_repeated(replace(labels, rows=rows), metrics)
+
+
 def completed(gold: Sequence[Gold], columns: Sequence[Column], *, is_clustered: bool) -> list[Gold]:
     """Return labelled rows with the facets and texts that only scored rows have, from the first column that has any.
 
@@ -429,8 +446,7 @@ def without_repeated(labels: LabelledRows, columns: Sequence[Column]) -> tuple[L
 def require_facets(gold: Sequence[Gold], names: Iterable[str]) -> None:
     """Raise InputInvalid if a labelled row lacks one of these facets."""
     for name in names:
-        lacking = [row.id for row in gold if not row.facets.get(name, "").strip()]
-        if lacking:
+        if lacking := [row.id for row in gold if not row.facets.get(name, "").strip()]:
             raise InputInvalid(
                 f"{len(lacking)} of {len(gold)} labelled rows without {name}, e.g. id {lacking[0]}; expected one "
                 "for each, in a column of the labels, or in the scored rows"

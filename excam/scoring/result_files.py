@@ -130,13 +130,9 @@ def write(path: Path, results: Iterable[Result]) -> None:
     writers[suffix_of(path)](path, results)
 
 
-def _line(result: Result) -> bytes:
-    return f"{json.dumps(result.to_dict())}\n".encode("ascii")
-
-
 def _write_lines(path: Path, results: Iterable[Result]) -> None:
     with publish(path) as temporary, temporary.open("wb") as stream:
-        stream.writelines(map(_line, results))
+        stream.writelines(f"{json.dumps(result.to_dict())}\n".encode("ascii") for result in results)
 
 
 def _write_parquet(path: Path, results: Iterable[Result]) -> None:

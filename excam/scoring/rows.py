@@ -266,9 +266,8 @@ def _read_cells(cells: Mapping[str, Any], columns: FileColumns, metric: Metric) 
             value = cells.get(columns.theirs.get(column, column))
             if metric.pair and column == metric.pair[0]:
                 value = log_rows.asked(value)
-            notes = list[str]()
-            if column in columns.answers:
-                value, notes = without_reasoning(log_rows.answered(value))
+            is_answer = column in columns.answers
+            value, notes = without_reasoning(log_rows.answered(value)) if is_answer else (value, [])
             yield column, value, notes
 
 

@@ -364,12 +364,7 @@ def negotiate(server: Server, request: Generate, sampling: Sampling, attempt: At
         sampling: how it is decoded
         attempt: sends the request once with other settings; raises Refusal
     """
-    parts = [LIMIT] if server.limit_field == "max_tokens" else []
-    parts += [part for part in SAMPLING if part.name not in server.omit]
-    parts += [LOGPROBS] if sampling.logprobs and LOGPROBS.name not in server.omit else []
-    parts += [SCHEMA] if request.schema and server.structure else []
-    asks_system = server.system and any(message.role == "system" for message in request.messages)
-    parts += [SYSTEM] if asks_system else []
+    parts = _parts(server, request, sampling)
     left_out: list[Feature] = []
     whole = server
     first = refusal = _refusal(server, attempt)
@@ -392,6 +387,18 @@ def negotiate(server: Server, request: Generate, sampling: Sampling, attempt: At
     if left_out and _refusal(whole, attempt) is None:  # a fault that passed
         return whole, []
     return server, [part for part in parts if part in left_out]
+
+
+def _parts(server: Server, request: Generate, sampling: Sampling) -> list[Feature]:
+    """Return the parts that a server may refuse of a request as it is sent."""
+    sent = (
+        (LIMIT, server.limit_field == "max_tokens"),
+        *((part, part.name not in server.omit) for part in SAMPLING),
+        (LOGPROBS, sampling.logprobs and LOGPROBS.name not in server.omit),
+        (SCHEMA, request.schema and server.structure),
+        (SYSTEM, server.system and any(message.role == "system" for message in request.messages)),
+    )
+    return [part for part, is_sent in sent if is_sent]
 
 
 def _barest(server: Server, parts: Sequence[Feature], attempt: Attempt, words: str) -> tuple[Server, list[Feature]]:

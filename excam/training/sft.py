@@ -51,10 +51,9 @@ def train(
 ) -> dict[str, Any] | None:
     """Train an adapter on `rows` (see `tokens.SCHEMA`), publish it, and return facts for its manifest.
 
-    Of several processes the first one publishes; the others return None. `probe` is run on base and adapter at the end.
-    `watching` are additional trainer callbacks. Continue from the last complete checkpoint of the same run. Before
-    training, raise InputInvalid if there are fewer rows than one step needs, ConfigInvalid or ModelInvalid if recipe,
-    layout and base do not fit together.
+    Of several processes the first publishes; the others return None. `probe` is run on base and adapter at the end.
+    `watching` are more trainer callbacks. Continue from the last complete checkpoint of the same run. First raise
+    InputInvalid for fewer rows than a step needs, ConfigInvalid or ModelInvalid if recipe, layout and base do not fit.
     """
     from transformers import set_seed
 
@@ -80,16 +79,11 @@ def train(
         trainer.add_callback(progress_callback(trainer, run.name, run_id, len(ordered) // recipe.rows_per_step, last))
         for callback in watching:
             trainer.add_callback(callback)
-        started = time.monotonic()
-        with devices.explain_out_of_memory(layout):
-            trainer.train(resume_from_checkpoint=str(last) if last else None)
-        seconds = time.monotonic() - started
-        history = [entry for entry in trainer.state.log_history if "loss" in entry]
-        _publish(trainer, run.folder, history, run.name)
+        seconds = _train_from(trainer, last, layout)
+        history = _publish(trainer, run.folder, run.name)
         if attends:
             attention.use_padded_attention(model)
-        # On every process, because a sharded model is spread over all
-        answers = _fixed_answers(model, tokenizer, probe)
+        answers = _fixed_answers(model, tokenizer, probe)  # on every process: a sharded model is spread over all
     if not trainer.is_world_process_zero():
         return None
     seen = ordered[recipe.rows_per_step * int(last.name.split("-")[1]) :] if last else ordered
@@ -107,6 +101,14 @@ def train(
         **attends,
         **devices.speed_and_memory(model, sum(len(row["input_ids"]) for row in seen), seconds),
     }
+
+
+def _train_from(trainer: Any, checkpoint: Path | None, layout: Layout) -> float:
+    """Train from a checkpoint on, or from the start, and return the seconds."""
+    started = time.monotonic()
+    with devices.explain_out_of_memory(layout):
+        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    return time.monotonic() - started
 
 
 def _fixed_answers(model: PeftModel, tokenizer: PreTrainedTokenizerBase, probe: Probe) -> dict[str, Any] | None:
@@ -237,14 +239,16 @@ def trainer_settings(recipe: Recipe, layout: Layout, seed: int, checkpoints: Pat
     }
 
 
-def _publish(trainer: Any, folder: Path, history: list[dict[str, float]], name: str) -> None:
+def _publish(trainer: Any, folder: Path, name: str) -> list[dict[str, float]]:
+    """Publish the adapter from the first process, and return what was logged with a loss."""
+    history = [entry for entry in trainer.state.log_history if "loss" in entry]
     scratch = folder.with_name(f".{folder.name}.part")
     if trainer.is_world_process_zero():
         shutil.rmtree(scratch, ignore_errors=True)
     trainer.accelerator.wait_for_everyone()
     state = trainers.adapter_weights(trainer)
     if not trainer.is_world_process_zero():
-        return
+        return history
     model = trainer.accelerator.unwrap_model(trainer.model)
     model.save_pretrained(str(scratch), state_dict=state, save_embedding_layers=False)
     config = json.loads((scratch / "adapter_config.json").read_text(encoding="utf-8"))
@@ -259,3 +263,4 @@ def _publish(trainer: Any, folder: Path, history: list[dict[str, float]], name: 
         table.writerow(["step", "loss", "grad_norm", "learning_rate"])
         table.writerows([e["step"], e["loss"], e.get("grad_norm"), e.get("learning_rate")] for e in history)
     shutil.rmtree(scratch)
+    return history

@@ -280,7 +280,7 @@ def test_a_filter_of_nothing_is_not_there(browser, tmp_path):
 
 
 def test_how_sure_a_row_is(browser, tmp_path):
-    several = agreement([SIX[0].report, Report((), ""), None], [-5.0, 0.9, None], [None, None, "truncated"])
+    several = agreement([(SIX[0].report, -5.0, None), (Report((), ""), 0.9, None), (None, None, "truncated")])
     clean = replace(SIX[3], probability=0.125, verdict="clean")
     rows = [replace(SIX[0], verdict="unsure", agreement=several), clean, SIX[1]]
     opened(browser, tmp_path, rows)

@@ -66,7 +66,7 @@ def test_a_row_shares_its_base_sample_or_its_instruction():
 
 def test_judgements_against_the_majority():
     report = Report((CulturalError("output", "x", "major", "t", 0, 1),))
-    told = agreement([report, Report(), Report(), None], [-5.0, 0.5, None, None], [None, None, None, "no-json"])
+    told = agreement([(report, -5.0, None), (Report(), 0.5, None), (Report(), None, None), (None, None, "no-json")])
     assert (told.judgements, told.found, told.against) == (3, 1, 1)
 
 
@@ -81,7 +81,7 @@ def test_judgements_against_the_majority():
     ],
 )
 def test_what_an_edited_agreement_may_hold(changes, sound):
-    assert agreement_is_sound(replace(agreement([Report()], [0.5], [None]), **changes)) == sound
+    assert agreement_is_sound(replace(agreement([(Report(), 0.5, None)]), **changes)) == sound
 
 
 # --- calibration

@@ -54,8 +54,7 @@ def changes(complete: Frames, without: Mapping[str, Frames], seed: int) -> list[
     single, together = [], []
     for left_out, frames in without.items():
         single += [_accuracy_change(left_out, on, complete[on], frames[on], seed) for on in complete]
-        seen = [on for on in complete if on != left_out]
-        if seen:
+        if seen := [on for on in complete if on != left_out]:
             pooled = [pl.concat([own[on] for on in seen]) for own in (complete, frames)]
             together.append(_accuracy_change(left_out, OTHERS, pooled[0], pooled[1], seed))
     return [*_with_holm_p_values(together), *_with_holm_p_values(single)]

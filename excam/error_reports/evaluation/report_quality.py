@@ -145,25 +145,30 @@ def _agreement(read: Sequence[GoldRow], seed: int) -> dict[str, Any]:
         for row in read
     ]
     placed = [(row, bool(match)) for row, match in zip(read, pairs, strict=True) if row.gold and row.predicted]
-    levels = [[(gold.severity, predicted.severity) for gold, predicted in row] for row in pairs]
-    normalised = report_agreement.normalise_text
-    types = [[(normalised(gold.type), normalised(predicted.type)) for gold, predicted in row] for row in pairs]
-    confusion = Counter(pair for row in levels for pair in row)
-    common = sorted(Counter(pair for row in types for pair in row).items(), key=lambda item: (-item[1], item[0]))
+    levels, confusion = _agreeing("severity", pairs, read, seed)
+    types, counts = _agreeing("type", pairs, read, seed)
+    common = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return {
         "place": _share(placed, seed),  # of erroneous rows where an error was found, whether any is at a gold one
-        "severity": _measure([sum(g == p for g, p in row) for row in levels], read, seed, of=[*map(len, pairs)])
-        | {
-            "one_severity": _majority_share([gold for row in levels for gold, _ in row]),
-            "confusion": {g: {p: confusion[g, p] for p in SEVERITIES} for g in SEVERITIES},  # gold, then predicted
-        },
-        "type": _measure([sum(g == p for g, p in row) for row in types], read, seed, of=[*map(len, pairs)])
-        | {
-            "one_type": _majority_share([gold for row in types for gold, _ in row]),
+        # of confusion gold, then predicted
+        "severity": levels | {"confusion": {g: {p: confusion[g, p] for p in SEVERITIES} for g in SEVERITIES}},
+        "type": {
+            **types,
             "common": [{"gold": g, "predicted": p, "n": n} for (g, p), n in common[:COMMON_TYPES]],
             "not_listed": sum(n for _, n in common[COMMON_TYPES:]),
         },
     }
+
+
+def _agreeing(
+    name: str, pairs: Sequence[Sequence[tuple[CulturalError, CulturalError]]], rows: Sequence[GoldRow], seed: int
+) -> tuple[dict[str, Any], Counter[tuple[str, str]]]:
+    """Return the share of pairs with an equal value, with its reference, and how often each pair of values occurs."""
+    plain = report_agreement.normalise_text
+    values = [[(plain(getattr(g, name)), plain(getattr(p, name))) for g, p in row] for row in pairs]
+    measured = _measure([sum(g == p for g, p in row) for row in values], rows, seed, of=[*map(len, pairs)])
+    counts = Counter(pair for row in values for pair in row)
+    return measured | {f"one_{name}": _majority_share([gold for gold, _ in counts.elements()])}, counts
 
 
 def _majority_share(names: Sequence[str]) -> float | None:

@@ -100,8 +100,7 @@ def _chosen(output: str, options: Mapping[str, str]) -> tuple[tuple[int, int], s
     """Return the place and the option that a text chooses, by its words, else by its letter; None if none."""
     finder = PhraseFinder(output)
     places = [(place, option) for option in options.values() for place in islice(finder.places(option), 1)]
-    whole = [(place, option) for place, option in places if _is_whole(output, place)]
-    if whole:
+    if whole := [(place, option) for place, option in places if _is_whole(output, place)]:
         return max(whole, key=lambda chosen: chosen[0][1] - chosen[0][0])
     letters = [mark for mark in _LETTER.finditer(output) if mark[1].upper() in options]
     return (letters[0].span(1), options[letters[0][1].upper()]) if letters else None

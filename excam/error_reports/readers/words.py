@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from excam.error_reports import relevance
-from excam.error_reports.closed_values import YES_NO_WORDS, side_of, without_options
+from excam.error_reports.closed_values import YES_NO_WORDS, Side, side_of, without_options
 from excam.error_reports.content_words import code_of, likely_language, spelled_numbers, words
 from excam.error_reports.floors import SentenceShares, keys_of, places_of
 from excam.error_reports.readers.base import DISAGREEING, UNRELATED, Mark, ModelFacts, Support, Task, reading
@@ -119,31 +119,41 @@ def standing(task: Task, languages: Collection[str]) -> StandingAnswer | Support
     question, options = relevance.core(task.question), without_options(task.question)[1]
     side = side_of(task.text, language, has_options=bool(options))
     near = relevance.of_its_culture(question, task.passages)
-    if task.is_sentence or not near:
-        return _unknown(because=A_SENTENCE if task.is_sentence else UNRELATED)
-    is_number = " ".join(side.keys) in spelled_numbers(language)  # Vietnamese "hai" is two, and elsewhere a greeting
-    is_polite = not is_number and stating_part(task.text, (0, len(task.text))) is None  # "of course" is yes, too
-    if not side.words or side.words[0].key in YES_NO_WORDS or is_polite:
+    if task.is_sentence:
+        return _unknown(because=A_SENTENCE)
+    if not near:
+        return _unknown(because=UNRELATED)
+    if _is_yes_or_no(task.text, side, language):
         return _unknown(because="yes or no, or no word")
     text, passages = side.plain[side.start :], [task.passages[at] for at in near]
     here, elsewhere = places_of(question, text, passages, language)
     asking = max(filter(None, (here, elsewhere)), key=lambda place: place.asked, default=None)
-    if asking is None:
-        return _unknown(because=OTHER_WORDS)
     if here and stands(side, _sentence(here, passages), question, language):
         difference = here.asked - (elsewhere.asked if elsewhere else 0)
         if elsewhere and elsewhere.passage != here.passage and abs(difference) < NEAR:
             return _unknown(because=DISAGREEING, passages=(near[here.passage], near[elsewhere.passage]))
         return StandingAnswer(question, text, near, passages, here, elsewhere, RIGHT[bisect(DIFFERENCES, difference)])
-    if asking.asked < HOLDING or (here and here.held >= NOT_HELD):
-        return _unknown(because=OTHER_WORDS)
-    answer_keys = {word.key for word in side.words} - keys_of(question)
-    others = [task.passages[at] for at in range(len(task.passages)) if at not in near]
-    others = [passage for passage in others if answer_keys <= keys_of(passage)]
-    there, _ = places_of(question, text, others, language)
-    if there is None or not stands(side, _sentence(there, others), question, language):
+    others = [passage for at, passage in enumerate(task.passages) if at not in near]
+    is_unasked = asking is None or asking.asked < HOLDING
+    is_held_here = here is not None and here.held >= NOT_HELD
+    if is_unasked or is_held_here or not _stands_in(others, side, text, question, language):
         return _unknown(because=OTHER_WORDS)
     return StandingAnswer(question, text, near, passages, None, asking, OF_ANOTHER_CULTURE)
+
+
+def _is_yes_or_no(text: str, side: Side, language: str) -> bool:
+    """Return whether an answer begins with yes or no, says it politely ("of course"), or has no word."""
+    is_number = " ".join(side.keys) in spelled_numbers(language)  # Vietnamese "hai" is two, and elsewhere a greeting
+    is_polite = not is_number and stating_part(text, (0, len(text))) is None
+    return not side.words or side.words[0].key in YES_NO_WORDS or is_polite
+
+
+def _stands_in(passages: Sequence[str], side: Side, text: str, question: str, language: str) -> bool:
+    """Return whether the sentence of these passages that has most of an answer holds it word for word."""
+    answer_keys = {word.key for word in side.words} - keys_of(question)
+    holding = [passage for passage in passages if answer_keys <= keys_of(passage)]
+    there, _ = places_of(question, text, holding, language)
+    return there is not None and stands(side, _sentence(there, holding), question, language)
 
 
 def _sentence(place: SentenceShares, passages: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -41,27 +41,29 @@ def load(name: str, path: str | None = None) -> Benchmark:
         )
     module = _run(name, path) if path else import_module(f"excam.excam40k.datasets.{name.replace('-', '_')}")
     module.__dict__.setdefault("MISTAKE", "fact")
-    place = place_of(name, path)
+    for problem in _problems(module):
+        raise ConfigInvalid(f"{place_of(name, path)}: {problem}")
+    return cast(Benchmark, module)
+
+
+def _problems(module: ModuleType) -> Iterator[str]:
+    """Yield what is missing or wrong in the module of a benchmark."""
     for constant, of in (("TASK", Task), ("ERRORS", Errors), ("MISTAKE", Mistake)):
         if (value := getattr(module, constant, None)) not in (expected := get_args(of)):
-            raise ConfigInvalid(f"{place}: {constant}: found {value!r}; expected one of {', '.join(expected)}")
+            yield f"{constant}: found {value!r}; expected one of {', '.join(expected)}"
     source = getattr(module, "SOURCE", None)
     if not isinstance(source, Source):
-        raise ConfigInvalid(f"{place}: no SOURCE; expected a base.Source with licence and files")
+        yield "no SOURCE; expected a base.Source with licence and files"
+        return
     if isinstance(source.files, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # each letter would be a pattern
-        raise ConfigInvalid(f"{place}: SOURCE.files: found a text; expected patterns: ({source.files!r},)")
+        yield f"SOURCE.files: found a text; expected patterns: ({source.files!r},)"
     if unknown := set(source.terms).difference(get_args(Term)):
-        raise ConfigInvalid(
-            f"{place}: SOURCE.terms: found {', '.join(sorted(unknown))}; expected some of {', '.join(get_args(Term))}"
-        )
+        yield f"SOURCE.terms: found {', '.join(sorted(unknown))}; expected some of {', '.join(get_args(Term))}"
     if terms(source.licence, source.terms) is None:
-        raise ConfigInvalid(
-            f"{place}: SOURCE.licence: found {source.licence!r}, whose terms are not known; expected "
-            f"{expected_instead(source.licence)}"
-        )
+        instead = expected_instead(source.licence)
+        yield f"SOURCE.licence: found {source.licence!r}, whose terms are not known; expected {instead}"
     if not callable(getattr(module, "read", None)):
-        raise ConfigInvalid(f"{place}: no function read; expected read(folder) that returns base.gather(...)")
-    return cast(Benchmark, module)
+        yield "no function read; expected read(folder) that returns base.gather(...)"
 
 
 def place_of(name: str, path: str | None = None) -> str:

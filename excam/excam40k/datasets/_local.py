@@ -199,15 +199,9 @@ class _Local:
             votes[text] += answer.votes + was_given
             candidates.setdefault(text, answer)
         uses, taken = self._uses[tongue.language], self._taken[tongue.language]
-        order = sorted(candidates, key=lambda text: (taken[text], -uses[text.casefold()], digest(region, key, text)))
-        chosen: list[str] = []
-        for text in order:
-            shown = [wording for each in chosen for wording in candidates[each].wordings]
-            if votes[text] >= _LEAST_VOTES and not any(
-                answers.overlap(each, shown) for each in candidates[text].wordings
-            ):
-                chosen.append(text)
-        return chosen
+        voted = {text: answer for text, answer in candidates.items() if votes[text] >= _LEAST_VOTES}
+        order = sorted(voted, key=lambda text: (taken[text], -uses[text.casefold()], digest(region, key, text)))
+        return _without_overlap(answers, {text: voted[text] for text in order})
 
     def _answers(self, language: str, key: str, region: str) -> Iterator[tuple[str, Meaning]]:
         """Yield regions and answers in a language to questions of this kind, without the region's own to this one."""
@@ -267,3 +261,13 @@ def _apart(records: Mapping[str, Mapping[str, QuestionRecord]]) -> Mapping[Stems
                     apart[wording].add(other)
                     apart[other].add(wording)
     return apart
+
+
+def _without_overlap(answers: Asked, meanings: Mapping[str, Meaning]) -> list[str]:
+    """Return the texts of meanings without those that overlap an earlier one."""
+    chosen: list[str] = []
+    for text, meaning in meanings.items():
+        shown = [wording for each in chosen for wording in meanings[each].wordings]
+        if not any(answers.overlap(wording, shown) for wording in meaning.wordings):
+            chosen.append(text)
+    return chosen

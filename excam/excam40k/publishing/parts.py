@@ -79,9 +79,8 @@ def read(
     `benchmarks`: `terms` of the licence by dataset, and `title` and `citation` of those outside of the package.
     `permissive` keeps the rows under a permissive licence and nothing else, whatever it is given.
     """
-    rows: dict[tuple[str, str], list[Sample]] = {}
-    for path in samples:
-        rows[path.parent.name, path.stem] = record_files.read_samples(path)
+    rows = {(path.parent.name, path.stem): record_files.read_samples(path) for path in samples}
+    licences = {(row.licence, dataset) for (dataset, split), part in rows.items() if split in SPLITS for row in part}
     origins = {path.parent.name: read_json(path, "origin", "revision") for path in sources}
     writers = {path.name.removesuffix(".counts.json"): read_json(path) for path in soft}
     made_from = {
@@ -103,11 +102,9 @@ def read(
             benchmarks.get(dataset, {}).get("citation") or citation(dataset),
             made_from.get(dataset, {}),
         )
-        for dataset in sorted({dataset for dataset, _ in rows})
-        for licence in sorted({row.licence for s in SPLITS for row in rows[dataset, s]})
+        for licence, dataset in sorted(licences)
         if build == "all" or is_permissive(licence)
     ]
-    parts.sort(key=lambda part: (part.licence, part.dataset))
     withheld = [part for part in parts if not may_be_adapted(part.licence, terms.get(part.dataset, ()))]
     return [part for part in parts if part not in withheld], withheld
 

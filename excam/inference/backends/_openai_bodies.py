@@ -138,12 +138,14 @@ def completion(body: Any) -> Completion:
     logprobs = [_number(token.get("logprob")) for token in tokens or ()]
     is_placeholder = len(logprobs) > FEW and len(set(logprobs)) == 1  # whatever number it is
     places = None if tokens is None or is_placeholder else _of_text(list(map(_spelled, tokens)), text)
-    stop = places.stop if places is not None and reason == "stop" else len(logprobs)  # a cut answer has no end of turn
-    end = _usable(logprobs[stop:]) if places is not None and stop < len(logprobs) else None
+    of_text = end = None
+    if places is not None:
+        stop = places.stop if reason == "stop" else len(logprobs)  # a cut answer has no end of turn
+        of_text, end = _usable(logprobs[places.start : stop]), _usable(logprobs[stop:])
     used = usage(body)
     return Completion(
         text=text,
-        logprobs=None if places is None else _usable(logprobs[places.start : stop]),
+        logprobs=of_text,
         end_logprob=end[0] if end else None,
         finish="refused" if reason == "content_filter" or refusal else reason,
         prompt_tokens=used.prompt,

@@ -46,6 +46,29 @@ def open_shared(name: str, model: Model, files: Path, rank: int | None) -> Backe
     return Backend(files, rank=rank, identity=name, **model.model_dump(include=SETTINGS))
 
 
+def _engine_settings(
+    weights: Path, dtype: str, context: int | None, gpus: int, quantization: str | None, slot: int | None
+) -> dict[str, Any]:
+    """Return the settings of the engine that are ours; `slot` is the rank of the adapters it has room for, if any."""
+    return {
+        "model": str(weights),
+        "tokenizer": str(weights),
+        "dtype": dtype,
+        "max_model_len": context,
+        "tensor_parallel_size": max(1, gpus),
+        "quantization": quantization,
+        "trust_remote_code": False,
+        "load_format": "safetensors",
+        "logprobs_mode": "raw_logprobs",  # of the unmodified distribution
+        "generation_config": "vllm",  # ignore decoding defaults of the model
+        "structured_outputs_config": _vllm_engine.compact_json(),
+        "disable_log_stats": True,
+        "enable_lora": slot is not None,
+        "max_loras": 1,
+        "max_lora_rank": slot or 16,
+    }
+
+
 class Backend:
     """A causal language model from a local folder, with one LoRA adapter if given.
 
@@ -99,26 +122,8 @@ class Backend:
             if adapter:
                 rank = lora.read(adapter).r
             slot = _vllm_engine.rank_slot(adapter or weights, rank) if rank else None
-            self._engine = _vllm_engine.start_engine(
-                {
-                    "model": str(weights),
-                    "tokenizer": str(weights),
-                    "dtype": dtype,
-                    "max_model_len": context,
-                    "tensor_parallel_size": max(1, gpus),
-                    "quantization": quantization,
-                    "trust_remote_code": False,
-                    "load_format": "safetensors",
-                    "logprobs_mode": "raw_logprobs",  # of the unmodified distribution
-                    "generation_config": "vllm",  # ignore decoding defaults of the model
-                    "structured_outputs_config": _vllm_engine.compact_json(),
-                    "disable_log_stats": True,
-                    "enable_lora": slot is not None,
-                    "max_loras": 1,
-                    "max_lora_rank": slot or 16,
-                },
-                engine or {},
-            )
+            ours = _engine_settings(weights, dtype, context, gpus, quantization, slot)
+            self._engine = _vllm_engine.start_engine(ours, engine or {})
             resources.callback(self._engine.engine_core.shutdown)
             self._adapter_files = resources.enter_context(ExitStack())
             self.use(adapter, str(adapter))

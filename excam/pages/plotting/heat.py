@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from excam.core.exceptions import InputInvalid
+from excam.pages.markdown import rounded
 from excam.pages.plotting.base import FEWER, FINE, FONT, HEADING, LEAST, MARGIN, defaults, extent, filled, sheet, words
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ def heat_map(
         for r, c in itertools.product(range(len(rows.names)), range(len(columns.names))):
             number, at, cell = values[r][c], (columns.places[c], rows.places[r]), cells[r][c]
             face = None if number is None else colours(0.5 + (number - centre) / reach / 2)
-            text = FEWER if few[r][c] else _printed(number, scale.digits)
+            text = FEWER if few[r][c] else rounded(number, scale.digits)
             striped = rows.names[r] in rows.made_up or columns.names[c] in columns.made_up
             _draw_cell(axes, at, cell, text, face, striped=striped)
             if cell.framed and not few[r][c]:
@@ -153,10 +154,6 @@ def _shown(cells: Sequence[Sequence[Tile]], few: Sequence[Sequence[bool]]) -> li
         [at for at, line in enumerate(lines) if {small for cell, small in line if cell.value is not None} != {True}]
         for lines in (pairs, zip(*pairs, strict=True))
     ]
-
-
-def _printed(number: float | None, digits: int) -> str:
-    return "n/a" if number is None else f"{number:z.{digits}f}".replace("-", "−")
 
 
 def _wrapped(name: str, width: int = 10) -> str:
