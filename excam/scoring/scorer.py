@@ -165,13 +165,9 @@ class Scorer:
         """Ask about one row and return its result. Nothing is asked about a row with a failure."""
         if row.failure:
             return self._result(row, Outcome(None, row.failure))
-        metric: Any = self.metric.flow  # a flow, or an outcome at once
-        if self._book and self.metric.pair:
-            instruction, output = (row.texts.get(name, "") for name in self.metric.pair)
-            metric = open_book(metric, lambda _: self._book.passages_for(instruction, output) if self._book else [])
         rounds: list[Round] = []
         try:
-            started = metric(row)
+            started = self._started(row)
             outcome = (yield from recorded(started, rounds)) if isinstance(started, Generator) else started
         except InputInvalid as problem:  # a value that is none of its column
             outcome = Outcome(None, str(problem).removeprefix(f"{row.id}: ").removeprefix(f"row {row.id}: "))
@@ -188,6 +184,14 @@ class Scorer:
         if words and outcome.failure and (self.metric.is_own or outcome.failure.endswith("refused")):
             outcome = replace(outcome, failure=f"{outcome.failure}: {words}")
         return self._result(row, outcome, list(dict.fromkeys(answer.answered_by for answer in answers)))
+
+    def _started(self, row: Row) -> Any:
+        """Return the metric's flow about a row, with passages before a pair, or its outcome at once."""
+        book, metric = self._book, self.metric
+        if not (book and metric.pair):
+            return metric.flow(row)
+        instruction, output = (row.texts.get(name, "") for name in metric.pair)
+        return open_book(metric.flow, lambda _: book.passages_for(instruction, output))(row)
 
     def _result(self, row: Row, outcome: Outcome, answered_by: Sequence[str] = ()) -> Result:
         metric, has_score = self.metric, outcome.score is not None
