@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from excam.core.exceptions import InputInvalid
 from excam.core.provenance import Progress
@@ -187,11 +187,11 @@ class Scorer:
 
     def _started(self, row: Row) -> Any:
         """Return the metric's flow about a row, with passages before a pair, or its outcome at once."""
-        book, metric = self._book, self.metric
-        if not (book and metric.pair):
-            return metric.flow(row)
-        instruction, output = (row.texts.get(name, "") for name in metric.pair)
-        return open_book(metric.flow, lambda _: book.passages_for(instruction, output))(row)
+        book, flow = self._book, cast("Callable[[Row], Any]", self.metric.flow)
+        if not (book and self.metric.pair):
+            return flow(row)
+        instruction, output = (row.texts.get(name, "") for name in self.metric.pair)
+        return open_book(flow, lambda _: book.passages_for(instruction, output))(row)
 
     def _result(self, row: Row, outcome: Outcome, answered_by: Sequence[str] = ()) -> Result:
         metric, has_score = self.metric, outcome.score is not None
