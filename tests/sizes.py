@@ -5,6 +5,7 @@ Code lines are lines with a token that is neither a comment nor part of a docstr
 
 import ast
 import io
+import json
 import tokenize
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -13,6 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 VAGUE = ("one", "found", "given", "grown", "every")  # names that do not say what they hold
 PARTICIPLES = ("told", "meant", "said", "own", "asked", "shown", "kept", "known")  # nor do these: a noun does
+OPTIONS = ("typer.Option", "typer.Argument")  # declared once, also where several commands have it
 EMPTY = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 
 
@@ -76,6 +78,12 @@ def shown() -> Iterator[str]:
     yield f"scripts: {framed / written:.0%} of the lines are imports or declarations"
     rules = [line.strip() for path in (ROOT / "rules").glob("*.smk") for line in path.read_text().splitlines()]
     yield f"rules: {sum(bool(line) and not line.startswith('#') for line in rules):,} lines"
+    nodes = [node for path in modules("excam") for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+    options = sum(isinstance(node, ast.Call) and ast.unparse(node.func) in OPTIONS for node in nodes)
+    classes = sum(isinstance(node, ast.ClassDef) and not node.name.startswith("_") for node in nodes)
+    schema = json.loads((ROOT / "config.schema.json").read_text(encoding="utf-8"))
+    settings = sum(len(section.get("properties", ())) for section in (schema, *schema["$defs"].values()))
+    yield f"excam: {options} options of commands, {settings} settings, {classes} public classes"
     yield f"vague names in excam, scripts, bench: {dict(vague_names('excam', 'scripts', 'bench'))}"
     yield f"words: docs {words('docs/*.md'):,}, README {words('README.md'):,}, CHANGELOG {words('CHANGELOG.md'):,}"
 
