@@ -137,7 +137,7 @@ def test_agreement_of_the_miniature_is_neither_full_nor_none():
     ],
 )  # fmt: skip
 def test_a_breach_is_one_line(tmp_path, change, problem):
-    assert checked(tmp_path, good()).breaches == ()
+    assert checked(tmp_path, good(seconds=0)).breaches == ()
     reading = checked(tmp_path, good(**change))
     assert reading.ratings == ()
     (line,) = reading.breaches

@@ -174,6 +174,14 @@ def test_the_contradiction_of_the_manual_is_kept_and_the_rule_wins():
         ({"minutes": {"read": 8}}, "minutes: found read; expected read, rate, overall, tags"),
         ({"sentences": {"notes": [3, 2]}}, r"sentences.notes: found \[3, 2\]; expected the least"),
         ({"rules": {"x": {"when": {}, "mention": {"depth": "mood"}, "text": "t"}}}, "mention.depth: found mood"),
+        (
+            {"rules": {"x": {"when": {"false_claim": ["given"]}, "mention": {"mood": "false_claim"}, "text": "t"}}},
+            "mention.mood: found false_claim; expected a score",
+        ),
+        (
+            {"rules": {"x": {"when": {}, "at_most": {"depth": "3"}, "text": "t"}}},
+            "depth: input should be a valid integer",
+        ),
         ({"colour": "red"}, "colour: extra inputs are not permitted"),
         ({"flags": "stereotype"}, "flags: input should be a valid list"),
     ],

@@ -168,7 +168,7 @@ def test_mistyped_key_is_one_line_that_says_what_would_do(run):
 
 
 def test_mistyped_target_of_a_page_is_one_line(run):
-    file = run.folder / "scripts/figures.py"
+    file = run.folder / "scripts/paper.py"
     content = file.read_text(encoding="utf-8")
     file.write_text(content.replace('target="paper"', 'target="papers"', 1), encoding="utf-8")
     try:
