@@ -25,6 +25,34 @@ from excam.core import yaml_text
 from excam.core.exceptions import ConfigInvalid, in_a_line
 from excam.core.registries import CHAT_TEMPLATES, LAYOUTS, modules_in
 
+__all__ = [
+    "BY_DOCUMENTS",
+    "CHAT_TEMPLATES",
+    "LAYOUTS",
+    "LEXICON",
+    "ConfigInvalid",
+    "Construction",
+    "Dataset",
+    "Experiment",
+    "HubId",
+    "Judging",
+    "Model",
+    "ModuleName",
+    "Name",
+    "Price",
+    "Recipe",
+    "Sampling",
+    "Section",
+    "Server",
+    "Wheel",
+    "first_error",
+    "json_schema",
+    "load",
+    "load_merged",
+    "modules_in",
+    "ordered_like",
+]
+
 
 def load(
     raw: Mapping[str, Any], where: str = "config.yaml", files: Mapping[str, Any] = MappingProxyType({})
