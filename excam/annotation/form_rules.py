@@ -35,15 +35,17 @@ def _bound_problems(bound: Bound, name: str, columns: Mapping[str, FormQuestion]
     texts = {column for column, field in columns.items() if field.kind == "text"}
     is_limited = (bound.most, bound.least) != (None, None)
     within = [_within(bound, value) for value in _range(question, bound)]
-    of_slots = "distinct and among are for slots, without for texts and slots"
     is_choice = question.kind == "choice" and {*bound.one_of} <= {*question.values}
     problems = (
         (bound.near and not are_weights(bound.near.values()), "near: expected weights from 0 on, some above it"),
         ("" in bound.without, "without: an empty text is in every text"),
         ((is_limited or bound.near) and not kinds <= {"scale", "number"}, "limits are for scales and numbers"),
         (bound.one_of and not is_choice, f"one_of is for choices; expected some of {', '.join(question.values)[:80]}"),
-        ((bound.distinct or bound.among) and question.kind != "slots", of_slots),
-        (bound.without and question.kind not in ("text", "slots"), of_slots),
+        (
+            ((bound.distinct or bound.among) and question.kind != "slots")
+            or (bound.without and question.kind not in ("text", "slots")),
+            "distinct and among are for slots, without for texts and slots",
+        ),
         (bound.names and not {name, bound.names} <= texts, "names is for a text, and names another one"),
         (
             bound == Bound(by=bound.by),
