@@ -162,8 +162,10 @@ def _weight_bytes(weights: Path) -> int:
 
 def _free_memory() -> int:
     """Return the bytes available without swapping; file caches count as free."""
-    stated = Path("/proc/meminfo")  # of Linux
-    lines = stated.read_text(encoding="ascii").splitlines() if stated.exists() else []
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:  # not Linux
+        lines = []
     available = (int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:"))
     return next(available, 0) or os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
