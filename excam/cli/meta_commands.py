@@ -71,7 +71,8 @@ def meta(
         of_gold = GoldColumns(id=id_, label=label, cluster=cluster, group=group, text=output, item=item, facets=named)
         labels, columns = meta_rows.read_joined(gold, files, of_gold, part or (), facets)
         shared = [row for row in labels.rows if all(each.scores.get(row.id) is not None for each in columns)]
-        columns += meta_baselines.baselines(shared, further := surface_baselines(), seed)
+        further = surface_baselines()
+        columns += meta_baselines.baselines(shared, further, seed)
         result = evaluating.evaluate(labels, columns, seed, facets)
         say(f"{gold}: {meta_rows.convention(labels, label)}")
         if as_json:
