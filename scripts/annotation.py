@@ -19,7 +19,7 @@ from excam.error_reports.evaluation import cells, verdicts
 from excam.error_reports.evaluation.cells import System
 from excam.excam40k.publishing import about
 from excam.excam40k.validation import human_answers, human_tables, sampling
-from excam.excam40k.validation.human_tables import TABLES, Given
+from excam.excam40k.validation.human_tables import TABLES, TableInputs
 from excam.pages import claims, plotting
 from excam.pages.markdown import escape, table
 from scripts import step
@@ -104,7 +104,7 @@ def collect_answers(
 
 
 @step(
-    version=4,
+    version=5,
     result="results/paper/{table}",
     outputs=["numbers", "page"],
     target="annotation",
@@ -144,7 +144,7 @@ def table_votes(
     layout, answered, paper = TABLES[table], campaign.read(campaign_path), claims.read(printed_claims_path)
     items = human_answers.items(answered, tables.read_frame(answers_path))
     printed = [line for path in printed_paths for line in tables.read_lines(path)]
-    tables.write_lines(numbers_path, layout.columns, layout.lines(Given(answered, items, printed, paper, seed)))
+    tables.write_lines(numbers_path, layout.columns, layout.lines(TableInputs(answered, items, printed, paper, seed)))
     counted = read_json(counts_path, "annotators")
     write_text(page_path, human_tables.page(layout, tables.read_lines(numbers_path), counted, paper))
 

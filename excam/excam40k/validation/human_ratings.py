@@ -30,7 +30,7 @@ COLUMNS = ("items", "system", "n", "found", "percent", "percent_low", "percent_h
 COLUMNS = (*COLUMNS, "mean_of_items", "rated_items", "ratings", *GRADES, "no_error", *AGAINST, "few")
 COLUMNS = (*COLUMNS, "printed_n", "printed_percent", "printed_mean")
 
-Given = list[tuple[AnsweredTask, str | None, list[str]]]  # item, the system's explanation, its ratings
+RatedItems = list[tuple[AnsweredTask, str | None, list[str]]]  # item, the system's explanation, its ratings
 
 
 def lines(
@@ -52,9 +52,9 @@ def lines(
             }
 
 
-def of_system(items: Sequence[AnsweredTask], system: str) -> Given:
+def of_system(items: Sequence[AnsweredTask], system: str) -> RatedItems:
     """Return every item that showed an explanation of a system, with the ratings of annotators who answered step 3."""
-    shown_items: Given = []
+    shown_items: RatedItems = []
     for item in items:
         for place in (1, 2):
             if item.task.hidden[f"source_{place}"] == system:
@@ -68,7 +68,7 @@ def grades(ratings: Sequence[str]) -> list[str]:
     return [rating for rating in ratings if rating in GRADES]
 
 
-def _rating_numbers(shown_items: Given, seed: int) -> dict[str, Any]:
+def _rating_numbers(shown_items: RatedItems, seed: int) -> dict[str, Any]:
     texts = [(item, grades(ratings)) for item, text, ratings in shown_items if text is not None]
     rated = {item.task.id: list(map(int, on_scale)) for item, on_scale in texts if on_scale}
     often = Counter(grade for _, on_scale in texts for grade in on_scale)

@@ -23,8 +23,8 @@ Cell = str | Callable[[Line], str]  # a column of the CSV file, or what makes a 
 MARK = "†"
 NOTHING = "–"  # of a number that the paper may not print, or that nobody rated
 VOTE = """\
-A vote counts once its whole step is answered. “Don't know” and “text highlighted without changes” are no yes; how many
-votes they are stands beside.
+A vote counts once its whole step is answered. “Don't know” and “text highlighted without changes” do not count as yes;
+their numbers stand in two columns of their own.
 """
 MAJORITY = """\
 An item counts as yes where more than half of those who voted say yes: two of three, both of two. An item with fewer
@@ -33,7 +33,7 @@ than two votes is left out.
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class TableInputs:
     """What the rows of a table are made of."""
 
     campaign: Campaign
@@ -51,7 +51,7 @@ class Table:
     """
 
     columns: Sequence[str]
-    lines: Callable[[Given], Iterable[dict[str, Any]]]
+    lines: Callable[[TableInputs], Iterable[dict[str, Any]]]
     title: str
     note: str
     rule: str
